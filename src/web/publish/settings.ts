@@ -2,9 +2,12 @@
 import type { FastifyReply } from 'fastify'
 import { listCachedUsers } from '#features/people/users/user-cache.ts'
 import type { UserView } from '#features/people/users/views.ts'
-import { html, type Part } from '#platform/html/html.ts'
+import { form, textField } from '#platform/html/forms.ts'
+import { html, type Markup, type Part } from '#platform/html/html.ts'
+import { type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { type Rail, type Subject, sheetHead } from '#platform/html/work/frame.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
+import type { FormState } from '#web/kit/work/form-page.ts'
 import { showWork, type WorkPage } from '#web/kit/work/work-page.ts'
 
 export type SettingsPage<Permission> = Omit<WorkPage, 'subject' | 'sections' | 'title'> & {
@@ -40,6 +43,26 @@ export function showSettings(
     body: html`${sheetHead({ title: heading, text, action })}
 ${body}`,
   })
+}
+
+/** Renders what a deletion removes, and the form that needs the typed slug. `settings` is the path of the settings. */
+export function deletionForm(
+  page: PageContext,
+  { name, slug }: { name: string; slug: string },
+  { settings, state, effects }: { settings: string; state: FormState; effects: readonly Part[] },
+): Markup {
+  const { t } = page.language
+  const field = textField(page, {
+    name: 'name',
+    label: t('work.type-name', { name: slug }),
+    value: state.text('name'),
+    autocomplete: 'off',
+    isName: true,
+    errors: state.errors,
+  })
+  const content = html`${field}<div class="line"><button class="danger" name="do" value="delete">${t('people.delete.button', { name })}</button></div>`
+  return html`<ul>${effects.map((effect) => html`<li>${effect}</li>`)}</ul>
+${form(page, { action: pathTo(page, `${settings}/delete`), className: 'stack', content })}`
 }
 
 /** Maximum number of members that a sentence names. */

@@ -5,7 +5,6 @@ import { deleteOrganization } from '#features/community/organizations/delete-org
 import { listOrganizationProjectIds } from '#features/people/users/queries.ts'
 import { listCachedUsers } from '#features/people/users/user-cache.ts'
 import { validationError } from '#lib/errors.ts'
-import { form, textField } from '#platform/html/forms.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
 import { pager } from '#platform/html/lists.ts'
 import { pathTo } from '#platform/html/page-context.ts'
@@ -15,6 +14,7 @@ import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { listPage, PATHS, projectPath } from '#web/kit/paths.ts'
 import type { FormState, Outcome } from '#web/kit/work/form-page.ts'
 import { tile, viewOf } from '#web/site/lists/rows.ts'
+import { deletionForm } from '../settings.ts'
 import { type ManagedOrganization, may } from './managed-organization.ts'
 import { organizationForm, showOrganizationSettings } from './settings-frame.ts'
 
@@ -48,22 +48,9 @@ async function showDeletion(request: OwnRequest, data: ManagedOrganization, stat
   const ownerId = team.members.find(({ is_owner }) => is_owner)?.account_id ?? ''
   const [owner] = await listCachedUsers(deps, [ownerId])
   const others = team.members.filter(({ accepted, account_id }) => accepted && account_id !== ownerId).length
-  const field = textField(page, {
-    name: 'name',
-    label: t('work.type-name', { name: view.slug }),
-    value: state.text('name'),
-    autocomplete: 'off',
-    isName: true,
-    errors: state.errors,
-  })
   const names = { count: ids.length, owner: owner?.username ?? '' }
-  const content = html`<ul><li>${t('organizations.delete.members', { count: others })}</li>
-<li>${t('organizations.delete.url')}</li></ul>
-${form(page, {
-  action: pathTo(page, `${settings}/delete`),
-  className: 'stack',
-  content: html`${field}<div class="line"><button class="danger" name="do" value="delete">${t('people.delete.button', { name: view.name })}</button></div>`,
-})}`
+  const effects = [t('organizations.delete.members', { count: others }), t('organizations.delete.url')]
+  const content = deletionForm(page, view, { settings, state, effects })
   const isEditable = may(data, 'DELETE_ORGANIZATION') || state.isSubmitted
   return showOrganizationSettings(request, data, {
     section: '/delete',

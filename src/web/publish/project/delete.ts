@@ -5,7 +5,7 @@ import { countDependents } from '#features/catalogue/versions/dependencies/depen
 import { countCollectionsWith } from '#features/community/collections/queries.ts'
 import { validationError } from '#lib/errors.ts'
 import { wholeNumber } from '#platform/html/format.ts'
-import { buttonForm, form, textField } from '#platform/html/forms.ts'
+import { buttonForm } from '#platform/html/forms.ts'
 import { html } from '#platform/html/html.ts'
 import { pathTo } from '#platform/html/page-context.ts'
 import { sheetPart } from '#platform/html/work/frame.ts'
@@ -13,6 +13,7 @@ import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import type { FormState, Outcome } from '#web/kit/work/form-page.ts'
+import { deletionForm } from '../settings.ts'
 import { impactOf } from '../version/impact-view.ts'
 import { type ManagedProject, may } from './managed-project.ts'
 import { projectForm, showProjectSettings } from './settings-frame.ts'
@@ -55,27 +56,15 @@ async function showDeletion(request: OwnRequest, data: ManagedProject, state: Fo
       fields: { do: 'restore', status: 'archived' },
     }),
   })
-  const field = textField(page, {
-    name: 'name',
-    label: t('work.type-name', { name: view.slug }),
-    value: state.text('name'),
-    autocomplete: 'off',
-    isName: true,
-    errors: state.errors,
-  })
-  const content = html`<ul><li>${t('people.delete.versions', { count: view.versions.length })}</li>
-<li>${t('people.delete.downloads', { count: wholeNumber(language, view.downloads) })}</li>
-<li>${t('people.delete.dependents', { count: dependents })}</li>
-${impact.map(
-  (part) => html`<li>${part}</li>
-`,
-)}<li>${t('people.delete.collections', { count: collections })}</li>
-<li>${t('people.delete.url')}</li></ul>
-${form(page, {
-  action: pathTo(page, `${settings}/delete`),
-  className: 'stack',
-  content: html`${field}<div class="line"><button class="danger" name="do" value="delete">${t('people.delete.button', { name: view.name })}</button></div>`,
-})}`
+  const effects = [
+    t('people.delete.versions', { count: view.versions.length }),
+    t('people.delete.downloads', { count: wholeNumber(language, view.downloads) }),
+    t('people.delete.dependents', { count: dependents }),
+    ...impact,
+    t('people.delete.collections', { count: collections }),
+    t('people.delete.url'),
+  ]
+  const content = deletionForm(page, view, { settings, state, effects })
   const isEditable = may(data, 'DELETE_PROJECT') || state.isSubmitted
   return showProjectSettings(request, data, {
     section: '/delete',

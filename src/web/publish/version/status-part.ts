@@ -35,15 +35,14 @@ export function statusPart(
     error: errorsOfPart(page, state, 'status'),
     options,
   })
-  const featured = checkbox({
-    name: 'featured',
-    value: 'yes',
-    isChecked: isFeatured,
-    label: t('upload.featured'),
-    hint: t('upload.featured.text'),
-  })
-  const content = html`${waiting(page, version)}${cards}${featured}`
+  const content = html`${waiting(page, version)}${cards}${featuredBox(page, isFeatured)}`
   return sheetPart({ id: 'state', title: t('upload.edit.status'), content })
+}
+
+/** Renders the choice whether the version is featured. */
+export function featuredBox({ language: { t } }: PageContext, isFeatured: boolean): Markup {
+  const text = { label: t('upload.featured'), hint: t('upload.featured.text') }
+  return checkbox({ name: 'featured', value: 'yes', isChecked: isFeatured, ...text })
 }
 
 /** A status that nobody chooses: the version waits for its scan or its time. Choosing another status ends that. */

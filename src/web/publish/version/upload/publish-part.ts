@@ -1,5 +1,5 @@
 // Draws when the version is published: now, or at a time in a time zone.
-import { checkbox, textField } from '#platform/html/forms.ts'
+import { textField } from '#platform/html/forms.ts'
 import { html, type Markup } from '#platform/html/html.ts'
 import { optionCards } from '#platform/html/work/choices.ts'
 import { sheetPart } from '#platform/html/work/frame.ts'
@@ -8,6 +8,7 @@ import type { FormState } from '#web/kit/work/form-page.ts'
 import { lastZone } from '../../zone.ts'
 import { instantOf, offsetText } from '../form/schedule.ts'
 import type { UploadData } from '../form/upload-data.ts'
+import { featuredBox } from '../status-part.ts'
 
 type Drawn = { state: FormState; isFeatured: boolean }
 
@@ -33,14 +34,11 @@ export function publishPart(request: OwnRequest, { view }: UploadData, { state, 
   const fields = html`<div class="pair">${textField(page, { ...shared, name: 'day', type: 'date', label: t('upload.day'), hint: t('upload.day.hint'), value: state.text('day') })}
 ${textField(page, { ...shared, name: 'time', type: 'time', label: t('upload.time'), hint: t('upload.time.hint'), value: state.text('time', '18:00') })}
 ${textField(page, { ...shared, name: 'zone', label: t('upload.zone'), hint: html`${t('upload.zone.hint')} <span data-offset>${t('upload.zone.offset', { offset })}</span>`, value: zone, maxLength: 64, isName: true })}</div>`
-  const featured = checkbox({
-    name: 'featured',
-    value: 'yes',
-    isChecked: isFeatured,
-    label: t('upload.featured'),
-    hint: t('upload.featured.text'),
+  return sheetPart({
+    id: 'publish',
+    title: t('upload.publish'),
+    content: html`${cards}${fields}${featuredBox(page, isFeatured)}`,
   })
-  return sheetPart({ id: 'publish', title: t('upload.publish'), content: html`${cards}${fields}${featured}` })
 }
 
 /** Returns the time in the form; undefined if it is not complete. */
