@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { recordStatusEvents } from '#features/basics/events/record-event.ts'
-import { storeImageFiles } from '#features/basics/images/hosted-image.ts'
+import { withStoredImages } from '#features/basics/images/hosted-image.ts'
 import { insertGalleryItems } from '#features/catalogue/projects/gallery/queries.ts'
 import { toGalleryImageFields } from '#features/catalogue/projects/gallery/requests.ts'
 import { assertProjectSlugFree, type ProjectRow, setLikenessOfIcon } from '#features/catalogue/projects/queries.ts'
@@ -19,7 +19,7 @@ import type { ChangeSet } from '#platform/cache/changes.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
-import { dropClaims, publishFiles, withClaims } from '#ports/files/claims.ts'
+import { dropClaims } from '#ports/files/claims.ts'
 import { RESTORED_STATUSES } from './layout.ts'
 import { type ProjectFolder, readFolder, refusing, stageFolder } from './read-folder.ts'
 
@@ -67,9 +67,7 @@ type ToCreate = Pick<Plan, 'read' | 'owner' | 'warn'> & {
 export async function createImported(deps: Deps, { place, read, parts, owner, warn }: ToCreate): Promise<ImportReport> {
   const { slug } = read.project.columns
   const prepared = await refusing(place, () => prepareProject(deps, { caller: 'import' }, read.project, parts))
-  const files = prepared.versions.flatMap((version) => version.files)
-  const images = [...(prepared.icon?.stored ?? []), ...prepared.gallery.flatMap(({ stored }) => stored)]
-  const imageKeys = images.map(({ key }) => key)
+  const { files } = prepared
   const report: ImportReport = {
     id: prepared.projectId,
     slug,
@@ -80,19 +78,13 @@ export async function createImported(deps: Deps, { place, read, parts, owner, wa
   }
   const plan: Plan = { deps, read, prepared, owner, report, warn }
   await refusing(place, () =>
-    withClaims(deps, {
-      keys: [...imageKeys, ...files.map(({ storageKey }) => storageKey)],
-      store: async () => {
-        await storeImageFiles(deps.files, images)
-        await publishFiles(deps.files, files)
-      },
-      commit: () =>
-        transaction(deps, async (tx, changed) => {
-          await assertProjectSlugFree(tx, slug)
-          await insertRows(tx, changed, plan)
-          await dropClaims(tx, imageKeys)
-        }),
-    }),
+    withStoredImages(deps, prepared, (imageKeys) =>
+      transaction(deps, async (tx, changed) => {
+        await assertProjectSlugFree(tx, slug)
+        await insertRows(tx, changed, plan)
+        await dropClaims(tx, imageKeys)
+      }),
+    ),
   )
   return report
 }
