@@ -4,7 +4,7 @@ import type { Selectable } from 'kysely'
 import { type HostedImage, imageKey } from '#features/basics/images/hosted-image.ts'
 import { invalidInput } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
-import type { Tx } from '#platform/db/db.ts'
+import { countRows, type Tx } from '#platform/db/db.ts'
 import { onUnique } from '#platform/db/pg-errors.ts'
 import type { GalleryItem } from '#platform/db/schema.ts'
 import type { GalleryImageFields } from './requests.ts'
@@ -57,11 +57,7 @@ const GALLERY_ITEMS_MAX = 64
 
 /** @throws ApiError `invalid_input` if the gallery is full */
 export async function requireRoom(tx: Tx, projectId: string): Promise<void> {
-  const { count } = await tx
-    .selectFrom('gallery_item')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('project_id', '=', projectId)
-    .executeTakeFirstOrThrow()
+  const count = await countRows(tx.selectFrom('gallery_item').where('project_id', '=', projectId))
   if (count >= GALLERY_ITEMS_MAX) throw invalidInput(`A gallery can contain at most ${GALLERY_ITEMS_MAX} images`)
 }
 
