@@ -45,13 +45,10 @@ export function publishingRoutes(app: App, deps: Deps): void {
             slug = received.description.columns.slug
             return received
           })
-        if (req.query.dry_run === true)
-          return sendDryRun(
-            reply,
-            deps,
-            create,
-            lookAtNewProject(() => slug),
-          )
+        if (req.query.dry_run === true) {
+          const look = lookAtNewProject(() => slug)
+          return sendDryRun(reply, deps, create, look)
+        }
         const project = await create(deps)
         return sendBytes(reply.status(201), project.bytes)
       },

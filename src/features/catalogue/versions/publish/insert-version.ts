@@ -142,10 +142,8 @@ export async function insertFiles(
       )
     await insertManifests(tx, file.id, file.manifests)
   }
-  await dropClaims(
-    tx,
-    files.map(({ storageKey }) => storageKey),
-  )
+  const keys = files.map(({ storageKey }) => storageKey)
+  await dropClaims(tx, keys)
 }
 
 function nameUsedBefore({ part, filename }: PreparedFile): ApiError {

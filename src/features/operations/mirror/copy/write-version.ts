@@ -141,23 +141,12 @@ async function alignFiles(tx: Tx, { project, version: { id, remote } }: VersionW
     .execute()
   const gone = rows.filter(({ sha512 }) => !wanted.has(sha512))
   if (gone.length > 0) {
-    await tx
-      .deleteFrom('file')
-      .where(
-        'id',
-        'in',
-        gone.map((file) => file.id),
-      )
-      .execute()
-    await freeContents(
-      tx,
-      project.id,
-      gone.map(({ sha512 }) => sha512),
-    )
-    await removeLater(
-      tx,
-      gone.map(({ storage_key }) => storage_key),
-    )
+    const fileIds = gone.map((file) => file.id)
+    await tx.deleteFrom('file').where('id', 'in', fileIds).execute()
+    const hashes = gone.map(({ sha512 }) => sha512)
+    await freeContents(tx, project.id, hashes)
+    const keys = gone.map(({ storage_key }) => storage_key)
+    await removeLater(tx, keys)
   }
   for (const { id: fileId, sha512, is_primary, file_type } of rows) {
     const file = wanted.get(sha512)
