@@ -14,7 +14,13 @@ export type NewGalleryItem = { image: HostedImage; fields: GalleryImageFields; c
 /** Inserts stored images with their descriptions. The unique key `gallery_item_content_key` rejects duplicates. */
 export async function insertGalleryItems(tx: Tx, projectId: string, items: readonly NewGalleryItem[]): Promise<void> {
   if (items.length === 0) return
-  const rows = items.map(({ image, fields, created }) => ({
+  const rows = items.map(({ image, fields, created }) => ({ ...toGalleryRow(projectId, image), created, ...fields }))
+  await tx.insertInto('gallery_item').values(rows).execute()
+}
+
+/** Returns the columns of a new image without its description. */
+export function toGalleryRow(projectId: string, image: HostedImage) {
+  return {
     id: newId(),
     project_id: projectId,
     url: image.key,
@@ -23,10 +29,7 @@ export async function insertGalleryItems(tx: Tx, projectId: string, items: reado
     width: image.width,
     height: image.height,
     copy_widths: image.copyWidths,
-    created,
-    ...fields,
-  }))
-  await tx.insertInto('gallery_item').values(rows).execute()
+  }
 }
 
 /** A gallery has at most one featured image: this makes room for another. */
