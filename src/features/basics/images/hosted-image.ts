@@ -49,6 +49,11 @@ export function withIconUrls<Row extends { icon_url: string | null; raw_icon_url
   return { ...row, icon_url: imageUrl(config, row.icon_url), raw_icon_url: imageUrl(config, row.raw_icon_url) }
 }
 
+/** Returns the columns of a row that has this icon, or none. */
+export function iconColumns(icon: Pick<HostedImage, 'key' | 'rawKey' | 'color'> | null | undefined) {
+  return { icon_url: icon?.key ?? null, raw_icon_url: icon?.rawKey ?? null, color: icon?.color ?? null }
+}
+
 /** Returns the key of a scaled copy of an image. */
 export function copyKey(rawKey: string, width: number): string {
   return `${rawKey.replace(/\.[a-z]+$/, '')}_${width}.webp`

@@ -3,10 +3,11 @@ import { sql } from 'kysely'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { recordStatusEvents } from '#features/basics/events/record-event.ts'
-import { withStoredImages } from '#features/basics/images/hosted-image.ts'
+import { iconColumns, withStoredImages } from '#features/basics/images/hosted-image.ts'
 import { insertGalleryItems } from '#features/catalogue/projects/gallery/queries.ts'
 import { toGalleryImageFields } from '#features/catalogue/projects/gallery/requests.ts'
 import { assertProjectSlugFree, type ProjectRow, setLikenessOfIcon } from '#features/catalogue/projects/queries.ts'
+import { insertProjectRow } from '#features/catalogue/publishing/insert-project.ts'
 import { type PreparedProject, prepareProject } from '#features/catalogue/publishing/prepare-project.ts'
 import { firstStatus, requestScan } from '#features/catalogue/versions/lifecycle/scan-gate.ts'
 import { recordVersionStatus } from '#features/catalogue/versions/lifecycle/show-version.ts'
@@ -14,7 +15,6 @@ import { insertDependencies, type ResolvedDependency } from '#features/catalogue
 import { insertFiles } from '#features/catalogue/versions/publish/insert-version.ts'
 import { type UploadedPart, withParts } from '#features/catalogue/versions/publish/prepare-files.ts'
 import { findOwner } from '#features/operations/mirror/run-mirror.ts'
-import { newId } from '#lib/ids.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
@@ -94,34 +94,19 @@ async function insertRows(tx: Tx, changed: ChangeSet, plan: Plan): Promise<void>
   const { projectId, icon } = prepared
   const { extras, project } = read
   const status = RESTORED_STATUSES.find((known) => known === extras.status) ?? 'draft'
-  const teamId = newId()
   const updated = new Date(extras.updated)
-  await tx.insertInto('team').values({ id: teamId }).execute()
-  await tx
-    .insertInto('project')
-    .values({
-      id: projectId,
-      ...project.columns,
-      status,
-      published: new Date(extras.published),
-      updated,
-      approved: extras.approved == null ? null : new Date(extras.approved),
-      team_id: teamId,
-      organization_id: owner.organizationId,
-      icon_url: icon?.key ?? null,
-      raw_icon_url: icon?.rawKey ?? null,
-      color: icon?.color ?? null,
-    })
-    .execute()
-  if (icon?.likeness != null) await setLikenessOfIcon(tx, projectId, icon.likeness)
-  await recordAudit(tx, {
-    action: 'project.created',
-    actor: COMMAND,
-    subject: { kind: 'project', id: projectId },
-    details: { slug: project.columns.slug, status },
+  await insertProjectRow(tx, COMMAND, {
+    id: projectId,
+    ...project.columns,
+    status,
+    published: new Date(extras.published),
+    updated,
+    approved: extras.approved == null ? null : new Date(extras.approved),
+    organization_id: owner.organizationId,
+    ...iconColumns(icon),
   })
+  if (icon?.likeness != null) await setLikenessOfIcon(tx, projectId, icon.likeness)
   if (status !== 'draft') await recordStatusEvents(tx, { id: projectId, from: 'draft', to: status })
-  await tx.insertInto('thread').values({ id: newId(), type: 'project', project_id: projectId }).execute()
   await insertGalleryItems(
     tx,
     projectId,

@@ -6,6 +6,7 @@ import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { recordStatusEvents } from '#features/basics/events/record-event.ts'
 import { withStoredImages } from '#features/basics/images/hosted-image.ts'
 import { isReservedSlug, listVersionIds, lockProject, type ProjectRow } from '#features/catalogue/projects/queries.ts'
+import { insertProjectRow } from '#features/catalogue/publishing/insert-project.ts'
 import { newId } from '#lib/ids.ts'
 import { isPublicStatus } from '#lib/project-status.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
@@ -191,28 +192,10 @@ function storedOrigin({ run, project: { remote, author } }: Plan): string {
 async function insertRow(tx: Tx, plan: Plan): Promise<ProjectRow['status']> {
   const { run, project, columns, id } = plan
   const { remote } = project
-  const teamId = newId()
   const slug = await freeSlug(tx, columns.slug)
-  await tx.insertInto('team').values({ id: teamId }).execute()
-  await tx
-    .insertInto('project')
-    .values({
-      id,
-      ...columns,
-      slug,
-      status: remote.status,
-      team_id: teamId,
-      organization_id: run.owner.organizationId,
-      origin: storedOrigin(plan),
-    })
-    .execute()
-  await tx.insertInto('thread').values({ id: newId(), type: 'project', project_id: id }).execute()
-  await recordAudit(tx, {
-    action: 'project.created',
-    actor: COMMAND,
-    subject: { kind: 'project', id },
-    details: { slug, status: remote.status, mirrored_from: run.mirror.address },
-  })
+  const organization_id = run.owner.organizationId
+  const row = { id, ...columns, slug, status: remote.status, organization_id, origin: storedOrigin(plan) }
+  await insertProjectRow(tx, COMMAND, row, { mirrored_from: run.mirror.address })
   await recordStatusEvents(tx, { id, from: 'draft', to: remote.status })
   return remote.status
 }

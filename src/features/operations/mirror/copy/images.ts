@@ -1,6 +1,6 @@
 // The icon and the gallery of a copy: downloaded and encoded again, as for an upload.
 import type { Insertable } from 'kysely'
-import { type HostedImage, imageKeys, toHostedImage } from '#features/basics/images/hosted-image.ts'
+import { type HostedImage, iconColumns, imageKeys, toHostedImage } from '#features/basics/images/hosted-image.ts'
 import { ICON_BYTES_MAX, removeImages } from '#features/basics/images/icons.ts'
 import { toGalleryRow } from '#features/catalogue/projects/gallery/queries.ts'
 import { setLikenessOfIcon } from '#features/catalogue/projects/queries.ts'
@@ -166,11 +166,7 @@ async function writeIcon(
     .where('id', '=', projectId)
     .executeTakeFirstOrThrow()
   const image = icon?.image
-  await tx
-    .updateTable('project')
-    .set({ icon_url: image?.key ?? null, raw_icon_url: image?.rawKey ?? null, color: image?.color ?? null })
-    .where('id', '=', projectId)
-    .execute()
+  await tx.updateTable('project').set(iconColumns(image)).where('id', '=', projectId).execute()
   await setLikenessOfIcon(tx, projectId, image?.likeness ?? null)
   await removeImages(tx, [old.icon_url, old.raw_icon_url])
   return icon === null ? {} : { icon: icon.url }
