@@ -1,7 +1,6 @@
 // Creates a project from a folder that `exportProject` or another program has written: everything, or nothing.
 import { sql } from 'kysely'
 import { COMMAND } from '#features/basics/audit/actor.ts'
-import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { recordStatusEvents } from '#features/basics/events/record-event.ts'
 import { iconColumns, withStoredImages } from '#features/basics/images/hosted-image.ts'
 import { insertGalleryItems } from '#features/catalogue/projects/gallery/queries.ts'
@@ -12,7 +11,7 @@ import { type PreparedProject, prepareProject } from '#features/catalogue/publis
 import { firstStatus, requestScan } from '#features/catalogue/versions/lifecycle/scan-gate.ts'
 import { recordVersionStatus } from '#features/catalogue/versions/lifecycle/show-version.ts'
 import { insertDependencies, type ResolvedDependency } from '#features/catalogue/versions/publish/dependencies.ts'
-import { insertFiles } from '#features/catalogue/versions/publish/insert-version.ts'
+import { insertFiles, insertVersionRow } from '#features/catalogue/versions/publish/insert-version.ts'
 import { type UploadedPart, withParts } from '#features/catalogue/versions/publish/prepare-files.ts'
 import { findOwner } from '#features/operations/mirror/run-mirror.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
@@ -135,27 +134,19 @@ async function insertVersion(
   const { projectId } = prepared
   const { withdrawn } = extras
   const first = firstStatus(version.status, scanner)
-  await tx
-    .insertInto('version')
-    .values({
-      id: files.id,
-      project_id: projectId,
-      author_id: owner.accountId,
-      ...version.columns,
-      ...first,
-      fields: JSON.stringify(version.fields),
-      date_published: new Date(extras.date_published),
-      withdrawn_kind: withdrawn?.kind ?? null,
-      withdrawn_reason: withdrawn?.reason ?? null,
-      withdrawn_at: withdrawn == null ? null : new Date(withdrawn.at),
-    })
-    .execute()
-  await recordAudit(tx, {
-    action: 'version.created',
-    actor: COMMAND,
-    subject: { kind: 'version', id: files.id },
-    details: { project: projectId, version_number: version.columns.version_number, status: version.status },
-  })
+  const row = {
+    id: files.id,
+    project_id: projectId,
+    author_id: owner.accountId,
+    ...version.columns,
+    ...first,
+    fields: JSON.stringify(version.fields),
+    date_published: new Date(extras.date_published),
+    withdrawn_kind: withdrawn?.kind ?? null,
+    withdrawn_reason: withdrawn?.reason ?? null,
+    withdrawn_at: withdrawn == null ? null : new Date(withdrawn.at),
+  }
+  await insertVersionRow(tx, COMMAND, row, version.status)
   await insertFiles(tx, { versionId: files.id, projectId, files: files.files })
   if (first.status === 'listed') {
     const project = { id: projectId, status }
