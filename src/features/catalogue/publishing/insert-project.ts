@@ -52,15 +52,12 @@ export async function insertProject(
     target: { context: 'project', id: projectId },
     field: 'uploaded_images',
   })
-  await insertGalleryItems(
-    tx,
-    projectId,
-    prepared.gallery.map((image, index) => ({
-      image,
-      fields: toGalleryImageFields(project.gallery[index] ?? {}),
-      created: new Date(at.getTime() + index),
-    })),
-  )
+  const images = prepared.gallery.map((image, index) => ({
+    image,
+    fields: toGalleryImageFields(project.gallery[index] ?? {}),
+    created: new Date(at.getTime() + index),
+  }))
+  await insertGalleryItems(tx, projectId, images)
   for (const [index, version] of project.versions.entries()) {
     const { id, files } = prepared.versions[index] ?? { id: newId(), files: [] }
     // Versions of one request are 1 ms apart, so that their order by date is unambiguous.

@@ -102,10 +102,9 @@ async function handOverTeams({ tx, changed, accountId }: Erasure): Promise<Owned
       payouts_split, ordering, created
     from given`.execute(tx)
   const projects = await tx.selectFrom('project').select(['id', 'status']).where('team_id', 'in', owned).execute()
-  await recordEvents(
-    tx,
-    projects.map(({ id }) => projectEvent('project.transferred', id, { owner: { user_id: PLACEHOLDER_ID } })),
-  )
+  const owner = { user_id: PLACEHOLDER_ID }
+  const transfers = projects.map(({ id }) => projectEvent('project.transferred', id, { owner }))
+  await recordEvents(tx, transfers)
   // Search hits contain the name of the owner.
   changed.add('project', ...projects.map(({ id }) => id))
   return projects

@@ -106,15 +106,12 @@ async function insertRows(tx: Tx, changed: ChangeSet, plan: Plan): Promise<void>
   })
   if (icon?.likeness != null) await setLikenessOfIcon(tx, projectId, icon.likeness)
   if (status !== 'draft') await recordStatusEvents(tx, { id: projectId, from: 'draft', to: status })
-  await insertGalleryItems(
-    tx,
-    projectId,
-    prepared.gallery.map((image, index) => ({
-      image,
-      fields: toGalleryImageFields(project.gallery[index] ?? {}),
-      created: new Date(extras.gallery_items[index]?.created ?? extras.published),
-    })),
-  )
+  const images = prepared.gallery.map((image, index) => ({
+    image,
+    fields: toGalleryImageFields(project.gallery[index] ?? {}),
+    created: new Date(extras.gallery_items[index]?.created ?? extras.published),
+  }))
+  await insertGalleryItems(tx, projectId, images)
   for (const index of project.versions.keys()) await insertVersion(tx, changed, plan, { index, status })
   await insertReferences(tx, plan)
   // The statements above have set the time of the import.
