@@ -1,5 +1,4 @@
 // Keeps the taxonomy of this process up to date with the lists that operators have edited.
-import { createReloader } from '#lib/concurrency/reloader.ts'
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { InvalidationSubscriber } from '#platform/cache/listen.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -9,6 +8,8 @@ import { type TagLists, withTagLists } from './taxonomy-files.ts'
 
 /** A command that edits a list must call `changed.addAll` with this kind. */
 const TAG_KIND = 'tags'
+/** Pause after a failed load. */
+const RETRY_MS = 1_000
 
 export type TagDirectory = {
   /** Applies the lists as they are now. */
@@ -24,6 +25,8 @@ type DirectoryDeps = { db: Db; cache: EntityCache; log: Log } & Pick<LoadedTaxon
 /** Starts with the lists of the files: `refresh`, or the first invalidation message, loads the edited ones. */
 export function createTagDirectory({ db, cache, log, taxonomy, taxonomyData }: DirectoryDeps): TagDirectory {
   let applied = '[]'
+  let loading: Promise<void> = Promise.resolve()
+
   const load = async (): Promise<void> => {
     const rows = await db.selectFrom('tag_list').select(['name', 'rows']).orderBy('name').execute()
     const found = JSON.stringify(rows)
@@ -43,8 +46,16 @@ export function createTagDirectory({ db, cache, log, taxonomy, taxonomyData }: D
     }
     cache.clear()
   }
-  const { reload, reloadSoon } = createReloader(load, (err) =>
-    log.warn({ err }, 'Could not load the tags; the previous ones still apply'),
-  )
-  return { refresh: reload, subscribers: [{ kind: TAG_KIND, handle: reloadSoon }] }
+  // Loads run in sequence, so that an older result never replaces a newer one.
+  const refresh = (): Promise<void> => {
+    loading = loading.then(load, load)
+    return loading
+  }
+  const refreshSoon = (): void => {
+    refresh().catch((error: unknown) => {
+      log.warn({ err: error }, 'Could not load the tags; the previous ones still apply')
+      setTimeout(refreshSoon, RETRY_MS).unref()
+    })
+  }
+  return { refresh, subscribers: [{ kind: TAG_KIND, handle: refreshSoon }] }
 }

@@ -4,7 +4,6 @@ import { BlockList, isIPv6 } from 'node:net'
 import { sql } from 'kysely'
 import { parseAuthorization, parseToken } from '#lib/access/tokens.ts'
 import { addressKey } from '#lib/address-key.ts'
-import { createReloader } from '#lib/concurrency/reloader.ts'
 import type { ChangedIds } from '#platform/cache/changes.ts'
 import type { InvalidationSubscriber } from '#platform/cache/listen.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -35,29 +34,41 @@ type Grants = {
 
 const NONE: Grants = { tokens: new Map(), ranges: [], anyRange: new BlockList(), byAddress: new Map() }
 const BY_ADDRESS_MAX = 10_000
+/** Pause after a failed load. */
+const RETRY_MS = 1_000
 
 /** Starts without grants: `refresh`, or the first invalidation message, loads them. */
 export function createRateGrants({ db, log, now }: { db: Db; log: Log; now: () => number }): RateGrantDirectory {
   let grants = NONE
-  const load = async (): Promise<void> => {
-    grants = await loadGrants(db)
+  let loading: Promise<void> = Promise.resolve()
+
+  // Loads run in sequence, so that an older result never replaces a newer one.
+  const refresh = (): Promise<void> => {
+    const load = async (): Promise<void> => {
+      grants = await loadGrants(db)
+    }
+    loading = loading.then(load, load)
+    return loading
   }
-  const { reload, reloadSoon } = createReloader(load, (err) =>
-    log.warn({ err }, 'Could not load the granted request rates; the previous ones still apply'),
-  )
+  const refreshSoon = (): void => {
+    refresh().catch((error: unknown) => {
+      log.warn({ err: error }, 'Could not load the granted request rates; the previous ones still apply')
+      setTimeout(refreshSoon, RETRY_MS).unref()
+    })
+  }
   return {
     forRequest(authorization, address) {
       if (grants === NONE) return undefined
       return forToken(grants, authorization, now()) ?? forAddress(grants, address)
     },
-    refresh: reload,
+    refresh,
     subscribers: [
-      { kind: RATE_GRANT_KIND, handle: reloadSoon },
+      { kind: RATE_GRANT_KIND, handle: refreshSoon },
       {
         kind: 'token',
         handle: (ids: ChangedIds) => {
           const { tokens } = grants
-          if (tokens.size > 0 && (ids === 'all' || [...ids].some((hash) => tokens.has(hash)))) reloadSoon()
+          if (tokens.size > 0 && (ids === 'all' || [...ids].some((hash) => tokens.has(hash)))) refreshSoon()
         },
       },
     ],
