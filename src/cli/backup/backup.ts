@@ -108,7 +108,8 @@ async function record(deps: Deps, report: BackupReport, name: string | null): Pr
   await recordAudit(deps.db, { action: 'backup.made', actor: COMMAND, details })
 }
 
-function targetDeps(env: Env) {
+/** Returns what opening BACKUP_TARGET needs, without an instance. */
+export function targetDeps(env: Env) {
   const log = createLog({ level: 'warn', buffered: false, destination: 2 })
   return { config: loadConfig(env), log, metrics: createMetrics({ process: false }) }
 }

@@ -18,9 +18,7 @@ import {
 import { findBackup, isBackupName, objectSource } from '#features/operations/backup/scheduled/target.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import { withBackupTarget } from '#main/open-backup-target.ts'
-import { loadConfig } from '#platform/config/load-config.ts'
-import { createLog } from '#platform/telemetry/log.ts'
-import { createMetrics } from '#platform/telemetry/metrics.ts'
+import { targetDeps } from './backup.ts'
 
 /** Size of a read. */
 const SOURCE_BYTES = 1024 * 1024
@@ -64,9 +62,7 @@ export async function withBackup<T>(
 ): Promise<T> {
   if (name !== 'latest' && !isBackupName(name)) return withFile(name, earlier, act)
   if (earlier.length > 0) throw new UsageError(`Unexpected argument: ${earlier[0]}`)
-  const log = createLog({ level: 'warn', buffered: false, destination: 2 })
-  const deps = { config: loadConfig(env), log, metrics: createMetrics({ process: false }) }
-  return withBackupTarget(deps, async (target) => {
+  return withBackupTarget(targetDeps(env), async (target) => {
     const { source, packs } = await findBackup(target, name)
     const findEarlier = (id: string): Source | undefined => {
       const pack = packs.find((found) => found.id === id)

@@ -43,7 +43,7 @@ const sourceOf = (kind: string, id: string): string => `${kind}\n${id}`
 const sourcesOf = (kind: string, ids: ChangedIds): ChangedIds =>
   ids === 'all' ? ids : new Set(Array.from(ids, (id) => sourceOf(kind, id)))
 
-type Entry<V> = { key: string; value: V; sources: ReadonlySet<string>; evicted(): void }
+type Entry<V> = { key: string; value: V; sources: ReadonlySet<string>; removed(isEvicted: boolean): void }
 
 /** Created by `EntityCache.derived`. Features call `has`, `peek` and `begin`. */
 export class DerivedCache<V> implements CachePart {
@@ -120,8 +120,6 @@ export class DerivedCache<V> implements CachePart {
 
   clear(): void {
     for (const entry of this.#byKey.values()) this.#lru.delete(entry)
-    this.#byKey.clear()
-    this.#bySource.clear()
     this.#guard.change('all')
   }
 
@@ -133,36 +131,27 @@ export class DerivedCache<V> implements CachePart {
     // Rare, so it is not worth recording which values depend on a kind.
     if (ids === 'all') return this.clear()
     const sources = sourcesOf(kind, ids)
-    for (const source of sources) for (const entry of this.#bySource.get(source) ?? []) this.#remove(entry)
+    for (const source of sources) for (const entry of this.#bySource.get(source) ?? []) this.#lru.delete(entry)
     this.#guard.change(sources)
   }
 
   #put(key: string, value: V, sources: ReadonlySet<string>): void {
     const present = this.#byKey.get(key)
-    if (present !== undefined) this.#remove(present)
+    if (present !== undefined) this.#lru.delete(present)
     const size = entryBytes(this.#definition.sizeOf(value)) + sources.size * SOURCE_OVERHEAD_BYTES
     if (isOversized(this.#lru, size)) {
       this.#counts.oversized++
       return
     }
-    const entry: Entry<V> = { key, value, sources, evicted: () => this.#evicted(entry) }
+    const entry: Entry<V> = { key, value, sources, removed: (isEvicted) => this.#removed(entry, isEvicted) }
     this.#byKey.set(key, entry)
     for (const source of sources) this.#bySource.set(source, (this.#bySource.get(source) ?? new Set()).add(entry))
     this.#lru.set(entry, size, { size })
   }
 
-  #evicted(entry: Entry<V>): void {
-    this.#unmap(entry)
-    this.#counts.evicted++
-  }
-
-  #remove(entry: Entry<V>): void {
-    this.#lru.delete(entry)
-    this.#unmap(entry)
-  }
-
-  #unmap(entry: Entry<V>): void {
-    if (this.#byKey.get(entry.key) === entry) this.#byKey.delete(entry.key)
+  #removed(entry: Entry<V>, isEvicted: boolean): void {
+    if (isEvicted) this.#counts.evicted++
+    this.#byKey.delete(entry.key)
     for (const source of entry.sources) {
       const entries = this.#bySource.get(source)
       entries?.delete(entry)

@@ -61,14 +61,14 @@ const ENTRY_OVERHEAD_BYTES = 400
 const ENTRY_SHARE_MAX = 1 / 16
 
 /** Entries of all caches with their sizes, in the order of their last use, limited by their total size. */
-export type EntryLru = LRUCache<{ evicted(): void }, number>
+export type EntryLru = LRUCache<{ removed(isEvicted: boolean): void }, number>
 
-/** Evicts the least recently used entries when they exceed `maxBytes`. */
+/** Evicts the least recently used entries when they exceed `maxBytes`. Tells each removed entry, so that its cache forgets it. */
 export function createEntryLru(maxBytes: number): EntryLru {
   return new LRUCache({
     maxSize: maxBytes,
     dispose: (_value, entry, reason) => {
-      if (reason === 'evict') entry.evicted()
+      if (reason !== 'set') entry.removed(reason === 'evict')
     },
   })
 }
@@ -82,7 +82,7 @@ export function isOversized(lru: EntryLru, bytes: number): boolean {
   return bytes > lru.maxSize * ENTRY_SHARE_MAX
 }
 
-type Entry<V> = { id: string; value: V; aliases: readonly string[]; bytes: number; evicted(): void }
+type Entry<V> = { id: string; value: V; aliases: readonly string[]; bytes: number; removed(isEvicted: boolean): void }
 
 /** The entries of one kind. All kinds share one LRU list. */
 export class EntryTable<V> {
@@ -118,7 +118,7 @@ export class EntryTable<V> {
     const present = this.#byId.get(id)
     if (present !== undefined) {
       if (this.#revision(present.value) > this.#revision(value)) return present.value
-      this.#remove(present)
+      this.#lru.delete(present)
     }
     const aliases = this.#definition.aliasesOf?.(value) ?? []
     const bytes = entryBytes(this.#definition.sizeOf(value))
@@ -126,7 +126,7 @@ export class EntryTable<V> {
       this.#counts.oversized++
       return value
     }
-    const entry: Entry<V> = { id, value, aliases, bytes, evicted: () => this.#evicted(entry) }
+    const entry: Entry<V> = { id, value, aliases, bytes, removed: (isEvicted) => this.#removed(entry, isEvicted) }
     this.#byId.set(id, entry)
     for (const alias of aliases) this.#byAlias.set(alias, entry)
     this.#lru.set(entry, bytes, { size: bytes })
@@ -138,18 +138,18 @@ export class EntryTable<V> {
     const entry = this.#byId.get(this.#definition.idOf(value))
     if (entry === undefined || entry.value !== value) return
     entry.bytes += bytes
-    this.#lru.set(entry, entry.bytes, { size: entry.bytes })
+    // The list would drop an entry that is larger than the whole cache without telling it.
+    if (entry.bytes > this.#lru.maxSize) this.#lru.delete(entry)
+    else this.#lru.set(entry, entry.bytes, { size: entry.bytes })
   }
 
   remove(id: string): void {
     const entry = this.#byId.get(id)
-    if (entry !== undefined) this.#remove(entry)
+    if (entry !== undefined) this.#lru.delete(entry)
   }
 
   clear(): void {
     for (const entry of this.#byId.values()) this.#lru.delete(entry)
-    this.#byId.clear()
-    this.#byAlias.clear()
   }
 
   fold(name: string): string {
@@ -166,18 +166,9 @@ export class EntryTable<V> {
     return entry.value
   }
 
-  #evicted(entry: Entry<V>): void {
-    this.#unmap(entry)
-    this.#counts.evicted++
-  }
-
-  #remove(entry: Entry<V>): void {
-    this.#lru.delete(entry)
-    this.#unmap(entry)
-  }
-
   /** Removes the aliases too: an alias exists only while the cached value lists it. */
-  #unmap(entry: Entry<V>): void {
+  #removed(entry: Entry<V>, isEvicted: boolean): void {
+    if (isEvicted) this.#counts.evicted++
     this.#byId.delete(entry.id)
     for (const alias of entry.aliases) if (this.#byAlias.get(alias) === entry) this.#byAlias.delete(alias)
   }

@@ -10,7 +10,7 @@ export interface RememberDefinition<V> {
   readonly sizeOf?: (value: V) => number
 }
 
-type Entry<V> = { key: string; value: V; storedAt: number; bytes: number; evicted(): void }
+type Entry<V> = { key: string; value: V; storedAt: number; bytes: number; removed(isEvicted: boolean): void }
 
 /** Created by `EntityCache.remember`. Features call `get`, `peek` and `store`. */
 export class Remembered<V> implements CachePart {
@@ -49,25 +49,31 @@ export class Remembered<V> implements CachePart {
 
   store(key: string, value: V): void {
     const present = this.#byKey.get(key)
-    if (present !== undefined) this.#remove(present)
+    if (present !== undefined) this.#lru.delete(present)
     const bytes = entryBytes(key.length + (this.#definition.sizeOf?.(value) ?? 0))
     if (isOversized(this.#lru, bytes) || bytes > this.#limits.maxBytes) {
       this.#counts.oversized++
       return
     }
-    const entry: Entry<V> = { key, value, storedAt: this.#now(), bytes, evicted: () => this.#evicted(entry) }
+    const entry: Entry<V> = {
+      key,
+      value,
+      storedAt: this.#now(),
+      bytes,
+      removed: (isEvicted) => this.#removed(entry, isEvicted),
+    }
     this.#byKey.set(key, entry)
     this.#bytes += bytes
     this.#lru.set(entry, bytes, { size: bytes })
     for (const oldest of this.#byKey.values()) {
       if (this.#bytes <= this.#limits.maxBytes) break
-      this.#remove(oldest)
+      this.#lru.delete(oldest)
       this.#counts.evicted++
     }
   }
 
   clear(): void {
-    for (const entry of this.#byKey.values()) this.#remove(entry)
+    for (const entry of this.#byKey.values()) this.#lru.delete(entry)
   }
 
   invalidate(): void {}
@@ -110,17 +116,8 @@ export class Remembered<V> implements CachePart {
     return loading
   }
 
-  #remove(entry: Entry<V>): void {
-    this.#lru.delete(entry)
-    this.#unmap(entry)
-  }
-
-  #evicted(entry: Entry<V>): void {
-    this.#unmap(entry)
-    this.#counts.evicted++
-  }
-
-  #unmap({ key, bytes }: Entry<V>): void {
+  #removed({ key, bytes }: Entry<V>, isEvicted: boolean): void {
+    if (isEvicted) this.#counts.evicted++
     this.#byKey.delete(key)
     this.#bytes -= bytes
   }

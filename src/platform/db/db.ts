@@ -1,6 +1,6 @@
 // Creates the database handle: pool, type parsing and Kysely. Functions that need a transaction accept `Tx`, others `Db`.
 
-import { Kysely, type LogEvent, type RawBuilder, type Transaction } from 'kysely'
+import { Kysely, type LogEvent, type RawBuilder, type SelectQueryBuilder, type Transaction } from 'kysely'
 import pg from 'pg'
 import { OperatorError } from '#lib/operator-error.ts'
 import { MINUTE_MS } from '#lib/time.ts'
@@ -109,4 +109,13 @@ export async function requireTimeLimits(pool: Pick<pg.Pool, 'query'>): Promise<v
 /** Creates a Kysely handle for a pool. Calls `onQuery` after each statement: tests count them, metrics time them. */
 export function createDb(pool: pg.Pool, onQuery?: (event: LogEvent) => void): Db {
   return new Kysely<DB>({ dialect: new CommitDialect({ pool }), ...(onQuery === undefined ? {} : { log: onQuery }) })
+}
+
+/** Returns the number of rows of a query that has no selected columns. */
+export async function countRows<Tables, Name extends keyof Tables>(
+  query: SelectQueryBuilder<Tables, Name, object>,
+): Promise<number> {
+  const counting = query.select((eb) => eb.fn.countAll<number>().as('count'))
+  const { count } = await counting.$castTo<{ count: number }>().executeTakeFirstOrThrow()
+  return count
 }

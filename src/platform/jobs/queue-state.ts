@@ -22,19 +22,6 @@ export async function listJobCounts(db: Db): Promise<JobCounts[]> {
   return rows
 }
 
-export type FailedJob = { id: string; task: string; attempts: number; failed: string; error: string | null }
-
-/** Returns the jobs that failed on their last attempt, newest first. */
-export async function listFailedJobs(db: Db, limit = 100): Promise<FailedJob[]> {
-  const { rows } = await sql<FailedJob>`
-    select job.id::text as id, task.identifier as task, job.attempts::int as attempts,
-      to_char(job.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as failed, job.last_error as error
-    from graphile_worker._private_jobs job join graphile_worker._private_tasks task on task.id = job.task_id
-    where job.locked_at is null and job.attempts >= job.max_attempts
-    order by job.updated_at desc limit ${limit}`.execute(db)
-  return rows
-}
-
 /** Returns the number of jobs in each state. The statement reads every pending job. */
 export async function readQueueState(pool: pg.Pool): Promise<QueueState> {
   const { rows } = await pool.query<QueueState>(`select

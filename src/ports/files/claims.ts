@@ -10,9 +10,9 @@ import type { StagedFile } from './files.ts'
 /** Maximum number of claims per statement. */
 const BATCH = 1000
 
-type Stored = { storageKey: string; staged: StagedFile; contentType: string }
+export type Stored = { storageKey: string; staged: StagedFile; contentType: string }
 
-type ClaimDeps = Pick<Deps, 'db' | 'files' | 'log' | 'dryRun'>
+export type ClaimDeps = Pick<Deps, 'db' | 'files' | 'log' | 'dryRun'>
 
 /** `withClaims` for the files of versions. */
 export function withStoredFiles<T>(deps: ClaimDeps, stored: readonly Stored[], commit: () => Promise<T>): Promise<T> {

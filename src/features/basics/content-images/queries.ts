@@ -4,7 +4,7 @@ import { type ExpressionBuilder, sql } from 'kysely'
 import { IMAGE_KEYS } from '#features/basics/images/hosted-image.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { ApiError, accountDeleted, notFound, validationError } from '#lib/errors.ts'
-import type { Db, Tx } from '#platform/db/db.ts'
+import { countRows, type Db, type Tx } from '#platform/db/db.ts'
 import { isForeignKeyViolation } from '#platform/db/pg-errors.ts'
 import type { DB } from '#platform/db/schema.ts'
 import { removeLater } from '#ports/files/claims.ts'
@@ -45,12 +45,7 @@ export type NewImage = {
  */
 export async function insertImage(tx: Tx, viewer: Viewer, image: NewImage): Promise<void> {
   await tx.selectFrom('account').select('id').where('id', '=', viewer.id).forNoKeyUpdate().execute()
-  const { count } = await tx
-    .selectFrom('image')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('owner_id', '=', viewer.id)
-    .where(isUnused)
-    .executeTakeFirstOrThrow()
+  const count = await countRows(tx.selectFrom('image').where('owner_id', '=', viewer.id).where(isUnused))
   if (count >= UNUSED_MAX) {
     throw new ApiError(
       'limit_reached',
@@ -102,11 +97,7 @@ export async function claimImages(
     .where(isUnused)
     .returning('id')
     .execute()
-  const { count } = await tx
-    .selectFrom('image')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where(column, '=', target.id)
-    .executeTakeFirstOrThrow()
+  const count = await countRows(tx.selectFrom('image').where(column, '=', target.id))
   if (count > IMAGES_PER_TARGET_MAX)
     throw new ApiError('limit_reached', `A text can contain at most ${IMAGES_PER_TARGET_MAX} images`)
   return new Set(rows.map(({ id }) => id))

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import type { ProcessedImage, StoredImage } from '#platform/images/images.ts'
 import type { Deps } from '#ports/deps.ts'
+import { type ClaimDeps, publishFiles, type Stored, withClaims } from '#ports/files/claims.ts'
 
 /** A file of an image and its storage key. */
 export type ImageFile = { key: string; image: StoredImage }
@@ -48,6 +49,11 @@ export function withIconUrls<Row extends { icon_url: string | null; raw_icon_url
   return { ...row, icon_url: imageUrl(config, row.icon_url), raw_icon_url: imageUrl(config, row.raw_icon_url) }
 }
 
+/** Returns the columns of a row that has this icon, or none. */
+export function iconColumns(icon: Pick<HostedImage, 'key' | 'rawKey' | 'color'> | null | undefined) {
+  return { icon_url: icon?.key ?? null, raw_icon_url: icon?.rawKey ?? null, color: icon?.color ?? null }
+}
+
 /** Returns the key of a scaled copy of an image. */
 export function copyKey(rawKey: string, width: number): string {
   return `${rawKey.replace(/\.[a-z]+$/, '')}_${width}.webp`
@@ -88,4 +94,22 @@ export function toHostedImage(
 /** Stores the files of an image. Storing the same files again is harmless, because each name is a hash. */
 export async function storeImageFiles(files: Deps['files'], images: readonly ImageFile[]): Promise<void> {
   for (const { key, image } of images) await files.put(key, image.bytes, { contentType: image.contentType })
+}
+
+/**
+ * Stores images and the files of versions, then runs `commit` with the keys of the images, which it must pass to
+ * `dropClaims` in its transaction. Removes all of these files on failure.
+ */
+export function withStoredImages<T>(
+  deps: ClaimDeps,
+  { images, files = [] }: { images: readonly ImageFile[]; files?: readonly Stored[] },
+  commit: (imageKeys: string[]) => Promise<T>,
+): Promise<T> {
+  const imageKeys = images.map(({ key }) => key)
+  const store = async (): Promise<void> => {
+    await storeImageFiles(deps.files, images)
+    await publishFiles(deps.files, files)
+  }
+  const keys = [...imageKeys, ...files.map(({ storageKey }) => storageKey)]
+  return withClaims(deps, { keys, store, commit: () => commit(imageKeys) })
 }

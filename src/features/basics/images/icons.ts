@@ -6,8 +6,8 @@ import type { ChangeSet } from '#platform/cache/changes.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
-import { dropClaims, removeLater, withClaims } from '#ports/files/claims.ts'
-import { type HostedImage, IMAGE_KEYS, storeImageFiles, toHostedImage } from './hosted-image.ts'
+import { dropClaims, removeLater } from '#ports/files/claims.ts'
+import { type HostedImage, IMAGE_KEYS, toHostedImage, withStoredImages } from './hosted-image.ts'
 
 /** A kind of resource that has an icon, as its feature describes it. */
 export type IconOwner = {
@@ -49,12 +49,7 @@ export async function setIcon(deps: Deps, owner: IconOwner, { id, viewer, bytes,
   const processed = await deps.images.processIcon(bytes, ext, { maxBytes: owner.maxBytes, caller: viewer.caller })
   // Each upload has a separate folder, so that a failed upload cannot delete the files of a concurrent one.
   const icon = toHostedImage(processed, `${id}-${newId()}`)
-  const keys = icon.stored.map(({ key }) => key)
-  await withClaims(deps, {
-    keys,
-    store: () => storeImageFiles(deps.files, icon.stored),
-    commit: () => replaceIcon(deps, owner, { id, viewer, icon }, keys),
-  })
+  await withStoredImages(deps, { images: icon.stored }, (keys) => replaceIcon(deps, owner, { id, viewer, icon }, keys))
 }
 
 /** Saves or clears an icon and deletes the previous files; the files `claimed` then belong to the row. */

@@ -1,7 +1,7 @@
 // Queries of the request rates that operators grant to tokens and IP ranges.
 import { sql } from 'kysely'
 import { ApiError, notFound } from '#lib/errors.ts'
-import type { Db, Tx } from '#platform/db/db.ts'
+import { countRows, type Db, type Tx } from '#platform/db/db.ts'
 import { onUnique } from '#platform/db/pg-errors.ts'
 import type { GrantSubject } from './requests.ts'
 
@@ -45,12 +45,8 @@ function readGrants(id: string | null = null) {
     order by rate_limit_grant.created, rate_limit_grant.id`
 }
 
-export async function countGrants(db: Db): Promise<number> {
-  const { count } = await db
-    .selectFrom('rate_limit_grant')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return count
+export function countGrants(db: Db): Promise<number> {
+  return countRows(db.selectFrom('rate_limit_grant'))
 }
 
 type NewGrant = { id: string; subject: GrantSubject; requestsPerMinute: number; note: string; created: Date }

@@ -1,11 +1,11 @@
 import type { Actor } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
-import { type HostedImage, imageKeys, storeImageFiles, toHostedImage } from '#features/basics/images/hosted-image.ts'
+import { type HostedImage, imageKeys, toHostedImage, withStoredImages } from '#features/basics/images/hosted-image.ts'
 import { removeImages } from '#features/basics/images/icons.ts'
 import { newId } from '#lib/ids.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
-import { dropClaims, withClaims } from '#ports/files/claims.ts'
+import { dropClaims } from '#ports/files/claims.ts'
 import { SETTINGS_ID } from './settings-cache.ts'
 
 /** Maximum size of a logo. */
@@ -19,12 +19,7 @@ export async function setMark(deps: Deps, actor: Actor, { bytes, ext }: { bytes:
   const processed = await deps.images.processMark(bytes, ext)
   // Each upload has a separate folder, so that concurrent uploads of the same image share no file.
   const mark = toHostedImage(processed, `mark-${newId()}`)
-  const keys = mark.stored.map(({ key }) => key)
-  await withClaims(deps, {
-    keys,
-    store: () => storeImageFiles(deps.files, mark.stored),
-    commit: () => replaceMark(deps, actor, mark, keys),
-  })
+  await withStoredImages(deps, { images: mark.stored }, (keys) => replaceMark(deps, actor, mark, keys))
 }
 
 /** Saves the keys of a logo, or resets it to the default; the files `claimed` then belong to the row. */

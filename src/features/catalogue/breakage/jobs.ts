@@ -22,12 +22,10 @@ export const breakageJobs = (deps: Pick<Deps, 'db' | 'cache' | 'now'>) => ({
       await transaction(deps, async (tx) => {
         const broken = await insertBreaks(tx, ids, { cause, lost })
         const dependency = { project_id, version_id }
-        await recordEvents(
-          tx,
-          broken.map((row) =>
-            projectEvent('dependency.broken', row.project_id, { version_id: row.version_id, dependency, reason }),
-          ),
+        const events = broken.map((row) =>
+          projectEvent('dependency.broken', row.project_id, { version_id: row.version_id, dependency, reason }),
         )
+        await recordEvents(tx, events)
         if (broken.length > 0) await enqueue(tx, 'dependencies.notify', {}, { jobKey: 'dependencies.notify' })
       })
       after = ids.length < BATCH ? undefined : ids.at(-1)

@@ -123,13 +123,10 @@ function projectEdits(app: App, deps: Deps): void {
       }
       const patch = await checkedBody(req, ProjectPatch, update, deps)
       const run = (using: Deps) => update(using, patch, expectedRevision(req))
-      if (req.query.dry_run === true)
-        return sendDryRun(
-          reply,
-          deps,
-          run,
-          lookAtProject(() => id),
-        )
+      if (req.query.dry_run === true) {
+        const look = lookAtProject(() => id)
+        return sendDryRun(reply, deps, run, look)
+      }
       await run(deps)
       return done(reply)
     },

@@ -1,7 +1,7 @@
 // Creates a project with its first versions. `createProject` shows all steps in order.
 
 import { requireVerifiedEmail } from '#features/basics/access/email-policy.ts'
-import { storeImageFiles } from '#features/basics/images/hosted-image.ts'
+import { withStoredImages } from '#features/basics/images/hosted-image.ts'
 import { checkQuota } from '#features/basics/limits/quota.ts'
 import { type CachedProject, getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { assertProjectSlugFree } from '#features/catalogue/projects/queries.ts'
@@ -21,7 +21,7 @@ import { transaction } from '#platform/cache/transaction.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
 import type { Deps } from '#ports/deps.ts'
-import { dropClaims, publishFiles, withClaims } from '#ports/files/claims.ts'
+import { dropClaims } from '#ports/files/claims.ts'
 import { insertProject } from './insert-project.ts'
 import { requireAddProject, requireCreation } from './policy.ts'
 import { prepareProject } from './prepare-project.ts'
@@ -31,7 +31,7 @@ import { type NewProject, parseProjectData } from './requests.ts'
  * Creates a project in these steps:
  * 1. Read and check the description, and the viewer's permission and quota, before the first file is read.
  * 2. Stage the uploaded files on disk (`receive`), then inspect archives and scale images (`prepareProject`).
- * 3. Store the files and images (`withClaims`).
+ * 3. Store the files and images (`withStoredImages`).
  * 4. Write all rows in one transaction (`insertProject`). If a step fails, nothing remains.
  * @param receive reads the request and passes its description to `describe` before it reads the first file.
  * @throws ApiError 403, `conflict`, `limit_reached`, `validation_error` and `invalid_input` naming the field or part.
@@ -66,25 +66,16 @@ export async function createProject(
   const names = project.versions.flatMap(({ fileParts }) => fileParts)
   const projectId = await withUploads(deps, { sent, uploads, names }, async (parts) => {
     const prepared = await prepareProject(deps, viewer, project, parts)
-    const files = prepared.versions.flatMap((version) => version.files)
-    const images = [...(prepared.icon?.stored ?? []), ...prepared.gallery.flatMap(({ stored }) => stored)]
-    const imageKeys = images.map(({ key }) => key)
     // Files are stored before their rows: every file that a row refers to exists.
-    await withClaims(deps, {
-      keys: [...imageKeys, ...files.map(({ storageKey }) => storageKey)],
-      store: async () => {
-        await storeImageFiles(deps.files, images)
-        await publishFiles(deps.files, files)
-      },
-      commit: () =>
-        transaction(deps, async (tx) => {
-          await requirePossible(tx, deps.config, viewer, project)
-          const { scanner } = deps.config
-          await insertProject(tx, viewer, project, prepared, { scanner, at: new Date(deps.now()) })
-          await takeUploads(tx, uploads, { now: deps.now() })
-          await dropClaims(tx, imageKeys)
-        }),
-    })
+    await withStoredImages(deps, prepared, (imageKeys) =>
+      transaction(deps, async (tx) => {
+        await requirePossible(tx, deps.config, viewer, project)
+        const { scanner } = deps.config
+        await insertProject(tx, viewer, project, prepared, { scanner, at: new Date(deps.now()) })
+        await takeUploads(tx, uploads, { now: deps.now() })
+        await dropClaims(tx, imageKeys)
+      }),
+    )
     return prepared.projectId
   })
   recordEvent(deps, 'project.created', { project_id: projectId })

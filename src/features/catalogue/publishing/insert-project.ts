@@ -1,8 +1,10 @@
 // Inserts the rows of a new project: project, team, moderation thread, gallery and first versions.
 
-import { actorOf } from '#features/basics/audit/actor.ts'
-import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import type { Insertable } from 'kysely'
+import { type Actor, actorOf } from '#features/basics/audit/actor.ts'
+import { type AuditEntry, recordAudit } from '#features/basics/audit/record-audit.ts'
 import { attachImages } from '#features/basics/content-images/queries.ts'
+import { iconColumns } from '#features/basics/images/hosted-image.ts'
 import { insertGalleryItems } from '#features/catalogue/projects/gallery/queries.ts'
 import { toGalleryImageFields } from '#features/catalogue/projects/gallery/requests.ts'
 import { projectSlugTaken, setLikenessOfIcon } from '#features/catalogue/projects/queries.ts'
@@ -14,6 +16,7 @@ import { newId } from '#lib/ids.ts'
 import type { ScannerConfig } from '#platform/config/config.ts'
 import type { Tx } from '#platform/db/db.ts'
 import { onUnique } from '#platform/db/pg-errors.ts'
+import type { Project } from '#platform/db/schema.ts'
 import type { PreparedProject } from './prepare-project.ts'
 import type { NewProject } from './requests.ts'
 
@@ -32,48 +35,29 @@ export async function insertProject(
   { scanner, at }: { scanner: ScannerConfig; at: Date },
 ): Promise<void> {
   const { projectId, icon } = prepared
-  const teamId = newId()
-  await tx.insertInto('team').values({ id: teamId }).execute()
+  const teamId = await insertProjectRow(tx, actorOf(viewer), {
+    id: projectId,
+    ...project.columns,
+    status: project.isDraft ? 'draft' : 'processing',
+    published: at,
+    updated: at,
+    queued: project.isDraft ? null : at,
+    ...iconColumns(icon),
+  })
   // The members of an organization have permissions without a row in the project's team.
   if (project.columns.organization_id === null) await insertOwner(tx, teamId, viewer.id)
-  await tx
-    .insertInto('project')
-    .values({
-      id: projectId,
-      ...project.columns,
-      status: project.isDraft ? 'draft' : 'processing',
-      published: at,
-      updated: at,
-      queued: project.isDraft ? null : at,
-      team_id: teamId,
-      icon_url: icon?.key ?? null,
-      raw_icon_url: icon?.rawKey ?? null,
-      color: icon?.color ?? null,
-    })
-    .execute()
-    .catch(onUnique({ project_slug_key: projectSlugTaken }))
   if (icon?.likeness != null) await setLikenessOfIcon(tx, projectId, icon.likeness)
-  await recordAudit(tx, {
-    action: 'project.created',
-    actor: actorOf(viewer),
-    subject: { kind: 'project', id: projectId },
-    details: { slug: project.columns.slug, status: project.isDraft ? 'draft' : 'processing' },
-  })
-  await tx.insertInto('thread').values({ id: newId(), type: 'project', project_id: projectId }).execute()
   await attachImages(tx, viewer, {
     ids: project.uploadedImages,
     target: { context: 'project', id: projectId },
     field: 'uploaded_images',
   })
-  await insertGalleryItems(
-    tx,
-    projectId,
-    prepared.gallery.map((image, index) => ({
-      image,
-      fields: toGalleryImageFields(project.gallery[index] ?? {}),
-      created: new Date(at.getTime() + index),
-    })),
-  )
+  const images = prepared.gallery.map((image, index) => ({
+    image,
+    fields: toGalleryImageFields(project.gallery[index] ?? {}),
+    created: new Date(at.getTime() + index),
+  }))
+  await insertGalleryItems(tx, projectId, images)
   for (const [index, version] of project.versions.entries()) {
     const { id, files } = prepared.versions[index] ?? { id: newId(), files: [] }
     // Versions of one request are 1 ms apart, so that their order by date is unambiguous.
@@ -82,6 +66,30 @@ export async function insertProject(
     await insertVersion(tx, viewer, { id, projectId, version, files, publishedAt, scanner, at: field })
   }
   if (!project.isDraft) await takeSnapshot(tx, projectId, { reason: 'submission', at })
+}
+
+/**
+ * Inserts the row of a project with its team and its thread, and records it in the audit log. Returns the ID of the team.
+ * @throws ApiError `conflict` for the slug.
+ */
+export async function insertProjectRow(
+  tx: Tx,
+  actor: Actor,
+  row: Omit<Insertable<Project>, 'team_id'>,
+  details: AuditEntry['details'] = {},
+): Promise<string> {
+  const { id, slug, status } = row
+  const teamId = newId()
+  await tx.insertInto('team').values({ id: teamId }).execute()
+  await tx
+    .insertInto('project')
+    .values({ ...row, team_id: teamId })
+    .execute()
+    .catch(onUnique({ project_slug_key: projectSlugTaken }))
+  await tx.insertInto('thread').values({ id: newId(), type: 'project', project_id: id }).execute()
+  const subject = { kind: 'project', id } as const
+  await recordAudit(tx, { action: 'project.created', actor, subject, details: { slug, status, ...details } })
+  return teamId
 }
 
 async function insertOwner(tx: Tx, teamId: string, accountId: string): Promise<void> {

@@ -70,7 +70,8 @@ export async function prepareProject(
       throw invalidInput(`The image in part ${item} has the same content as another gallery image`, item)
     gallery.push(image)
   }
-  return { projectId, versions, icon, gallery }
+  const images = [...(icon?.stored ?? []), ...gallery.flatMap(({ stored }) => stored)]
+  return { projectId, versions, icon, gallery, images, files: versions.flatMap(({ files }) => files) }
 }
 
 /** Returns the content of an image, which the limits of the form restrict to 5 MiB, and its extension. */

@@ -3,8 +3,7 @@
 import { DryRunQuery, DryRunView, lookAtNewProject, sendDryRun } from '#features/catalogue/dry-run.ts'
 import { ProjectView } from '#features/catalogue/projects/views.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
-import { leaveFormsUnparsed } from '#platform/http/bodies/multipart.ts'
-import { openScope } from '#platform/http/mounts.ts'
+import { openFormScope } from '#platform/http/bodies/multipart.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
@@ -14,9 +13,7 @@ import { receiveProjectForm } from './project-form.ts'
 import { ProjectData } from './requests.ts'
 
 export function publishingRoutes(app: App, deps: Deps): void {
-  openScope(app, (scope) => {
-    // The handler reads forms part by part. The JSON parser stays active for drafts without files.
-    leaveFormsUnparsed(scope)
+  openFormScope(app, (scope) => {
     scope.post(
       '/v3/project',
       {
@@ -45,13 +42,10 @@ export function publishingRoutes(app: App, deps: Deps): void {
             slug = received.description.columns.slug
             return received
           })
-        if (req.query.dry_run === true)
-          return sendDryRun(
-            reply,
-            deps,
-            create,
-            lookAtNewProject(() => slug),
-          )
+        if (req.query.dry_run === true) {
+          const look = lookAtNewProject(() => slug)
+          return sendDryRun(reply, deps, create, look)
+        }
         const project = await create(deps)
         return sendBytes(reply.status(201), project.bytes)
       },

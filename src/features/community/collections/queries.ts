@@ -6,7 +6,7 @@ import { projectViewer } from '#features/catalogue/projects/lookup/project-cache
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound, validationError } from '#lib/errors.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
-import type { Db, Tx } from '#platform/db/db.ts'
+import { countRows, type Db, type Tx } from '#platform/db/db.ts'
 import { isNamed } from '#platform/db/names.ts'
 import { isForeignKeyViolation } from '#platform/db/pg-errors.ts'
 import type { Collection, DB } from '#platform/db/schema.ts'
@@ -93,13 +93,8 @@ export async function listNewestCollections(db: Db, limit: number): Promise<NewC
 }
 
 /** Returns the number of collections that contain a project. */
-export async function countCollectionsWith(db: Db, projectId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('collection_project')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('project_id', '=', projectId)
-    .executeTakeFirstOrThrow()
-  return count
+export function countCollectionsWith(db: Db, projectId: string): Promise<number> {
+  return countRows(db.selectFrom('collection_project').where('project_id', '=', projectId))
 }
 
 function visibleCollection(db: Db, viewer: Viewer, id: string) {

@@ -2,6 +2,7 @@
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { recordEvent } from '#features/basics/events/record-event.ts'
+import { iconColumns } from '#features/basics/images/hosted-image.ts'
 import { ICON_BYTES_MAX, type IconOwner, removeImages } from '#features/basics/images/icons.ts'
 import { hasScope } from '#lib/access/scopes.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
@@ -162,12 +163,7 @@ export function collectionIconOwner({ db, now }: Pick<Deps, 'db' | 'now'>): Icon
       announceCollection(changed, before)
       await tx
         .updateTable('collection')
-        .set({
-          icon_url: icon?.key ?? null,
-          raw_icon_url: icon?.rawKey ?? null,
-          color: icon?.color ?? null,
-          updated: new Date(now()),
-        })
+        .set({ ...iconColumns(icon), updated: new Date(now()) })
         .where('id', '=', id)
         .execute()
       await recordChange(tx, before, ['icon'])

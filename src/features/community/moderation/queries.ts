@@ -3,7 +3,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { LAST_EVENT } from '#features/catalogue/reviews/seen.ts'
 import { type QueuedScan, SCANS_OF_PROJECT } from '#features/catalogue/scans/queries.ts'
-import type { Db } from '#platform/db/db.ts'
+import { countRows, type Db } from '#platform/db/db.ts'
 import type { ClaimRow, QueueRow } from './views.ts'
 
 export type QueueFilter = {
@@ -28,14 +28,10 @@ export const since = sql<Date>`coalesce(project.queued, project.published)`
 const shownVersions = sql`version.project_id = project.id and is_listed(version.status)`
 
 /** @param viewerId moderator to whom the filter `claim` refers */
-export async function countQueue(db: Db, filter: QueueFilter, viewerId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('project')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where(sql<boolean>`project.status = 'processing'`)
-    .where(matchesQueue(filter, viewerId))
-    .executeTakeFirstOrThrow()
-  return count
+export function countQueue(db: Db, filter: QueueFilter, viewerId: string): Promise<number> {
+  return countRows(
+    db.selectFrom('project').where(sql<boolean>`project.status = 'processing'`).where(matchesQueue(filter, viewerId)),
+  )
 }
 
 /**

@@ -11,7 +11,7 @@ import type { Viewer } from '#lib/access/viewer.ts'
 import { ApiError, accountDeleted, validationError } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import { transaction } from '#platform/cache/transaction.ts'
-import type { Tx } from '#platform/db/db.ts'
+import { countRows, type Tx } from '#platform/db/db.ts'
 import { isForeignKeyViolation } from '#platform/db/pg-errors.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -71,12 +71,9 @@ export async function createReport(
 async function requireRoom(tx: Tx, viewer: Viewer): Promise<void> {
   if (!hasReportLimit(viewer)) return
   await tx.selectFrom('account').select('id').where('id', '=', viewer.id).forNoKeyUpdate().execute()
-  const { count } = await tx
-    .selectFrom('report')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('reporter_id', '=', viewer.id)
-    .where('closed', '=', false)
-    .executeTakeFirstOrThrow()
+  const count = await countRows(
+    tx.selectFrom('report').where('reporter_id', '=', viewer.id).where('closed', '=', false),
+  )
   if (count >= OPEN_MAX)
     throw new ApiError('limit_reached', `You have reached your limit for open reports (${OPEN_MAX})`)
 }

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import type { MemberFacts } from '#features/basics/access/team-policy.ts'
 import { ALL_PROJECT_PERMISSIONS } from '#lib/access/permissions.ts'
-import type { Db, Tx } from '#platform/db/db.ts'
+import { countRows, type Db, type Tx } from '#platform/db/db.ts'
 
 export type MemberRow = MemberFacts & {
   team_id: string
@@ -126,13 +126,8 @@ export async function inheritTeams(
     .execute()
 }
 
-export async function countMembers(db: Db, teamId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('team_member')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('team_id', '=', teamId)
-    .executeTakeFirstOrThrow()
-  return count
+export function countMembers(db: Db, teamId: string): Promise<number> {
+  return countRows(db.selectFrom('team_member').where('team_id', '=', teamId))
 }
 
 /** Returns the teams among these to which the account has a pending invitation. */

@@ -65,6 +65,20 @@ export async function connectAlone(pool: pg.Pool, applicationName: string): Prom
   return client
 }
 
+/** Runs `act` with a connection of `connectAlone`. Closing the connection releases its locks. */
+export async function withConnection<T>(
+  pool: pg.Pool,
+  applicationName: string,
+  act: (client: pg.Client) => Promise<T>,
+): Promise<T> {
+  const client = await connectAlone(pool, applicationName)
+  try {
+    return await act(client)
+  } finally {
+    await client.end()
+  }
+}
+
 /** Returns the tables of a backup, each after the tables to which it refers. */
 export async function listTables(client: Client, { withSecrets }: { withSecrets: boolean }): Promise<Table[]> {
   const { rows } = await client.query<{ name: string; columns: string[]; refers: string[] }>(

@@ -4,7 +4,7 @@ import { finished } from 'node:stream/promises'
 import { findDrift } from '#features/operations/downloads/find-drift.ts'
 import { forEachConcurrently } from '#lib/concurrency/for-each-concurrently.ts'
 import type { Deps } from '#ports/deps.ts'
-import { type Client, connectAlone } from './rows.ts'
+import { type Client, withConnection } from './rows.ts'
 import { type StoredKey, storedKeys, withReferences } from './stored-keys.ts'
 
 export type Finding =
@@ -51,8 +51,7 @@ export async function verifyInstance(
     report.files += 1
     onProgress?.(report.files)
   }
-  const client = await connectAlone(deps.pool, 'depot-verify')
-  try {
+  return withConnection(deps.pool, 'depot-verify', async (client) => {
     await verifyFiles(deps, client, { quick, note, onFile })
     await verifyListing(deps, client, note)
     if (canReadEvents) {
@@ -61,9 +60,7 @@ export async function verifyInstance(
       report.skipped.push('download counters: the running server owns the events, and compares them every night')
     }
     return report
-  } finally {
-    await client.end()
-  }
+  })
 }
 
 type Note = (finding: Finding) => void

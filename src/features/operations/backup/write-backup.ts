@@ -24,6 +24,7 @@ import {
   listTables,
   quote,
   type Table,
+  withConnection,
 } from './rows.ts'
 import { countStoredKeys, inBatches, type StoredKey, storedKeys } from './stored-keys.ts'
 
@@ -122,17 +123,13 @@ export async function writeBackup(deps: BackupDeps, options: BackupOptions): Pro
 
 /** Runs `act` with a connection that holds the lock of backups. @throws OperatorError if another backup runs. */
 export async function withBackupLock<T>({ pool }: Pick<Deps, 'pool'>, act: (client: Client) => Promise<T>): Promise<T> {
-  const client = await connectAlone(pool, 'depot-backup')
-  try {
+  return withConnection(pool, 'depot-backup', async (client) => {
     const { rows } = await client.query('select pg_try_advisory_lock($1) as is_mine', [LOCK])
     if (rows[0]?.is_mine !== true) {
       throw new OperatorError('Another backup of this instance is running. Run the command again when it has ended.')
     }
-    return await act(client)
-  } finally {
-    // Closing the connection releases the locks.
-    await client.end()
-  }
+    return act(client)
+  })
 }
 
 /** Begins the snapshot. Files that are deleted later remain until the connection is closed. */

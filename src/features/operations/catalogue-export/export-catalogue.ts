@@ -1,7 +1,7 @@
 // Writes the public catalogue to a file: a first load for mirrors and other programs, which a static server can send.
 import { createHash } from 'node:crypto'
-import { createWriteStream } from 'node:fs'
-import { rename, rm, stat, writeFile } from 'node:fs/promises'
+import { createWriteStream, existsSync } from 'node:fs'
+import { rename, rm, writeFile } from 'node:fs/promises'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
@@ -39,13 +39,8 @@ export type CatalogueReport = Record<(typeof COUNTS)[keyof typeof COUNTS], numbe
  */
 export async function exportCatalogue(deps: Deps, file: string): Promise<CatalogueReport> {
   const signature = `${file}.sig`
-  for (const path of [file, signature]) {
-    const exists = await stat(path).then(
-      () => true,
-      () => false,
-    )
-    if (exists) throw new OperatorError(`${path} exists already. Choose another name, or move the file`)
-  }
+  for (const path of [file, signature])
+    if (existsSync(path)) throw new OperatorError(`${path} exists already. Choose another name, or move the file`)
   const counts = { projects: 0, versions: 0, users: 0, organizations: 0, collections: 0 }
   const report: CatalogueReport = { ...counts, bytes: 0, cursor: '' }
   const partial = `${file}.partial`

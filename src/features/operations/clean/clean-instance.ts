@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { auditJobs } from '#features/basics/audit/jobs.ts'
 import { expireDrafts } from '#features/catalogue/versions/drafts/expire-drafts.ts'
 import { expireUploads } from '#features/catalogue/versions/uploads/expire-uploads.ts'
-import { connectAlone } from '#features/operations/backup/rows.ts'
+import { withConnection } from '#features/operations/backup/rows.ts'
 import { listUnusedFiles } from '#features/operations/backup/verify-instance.ts'
 import { DAY_MS } from '#lib/time.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -55,15 +55,12 @@ async function cleanFiles(
   isDryRun: boolean,
 ): Promise<Pick<CleanReport, 'unused_files' | 'unused_bytes'>> {
   const report = { unused_files: 0, unused_bytes: 0 }
-  const client = await connectAlone(pool, 'depot-clean')
-  try {
+  return withConnection(pool, 'depot-clean', async (client) => {
     for await (const { key, sizeBytes } of listUnusedFiles({ files }, client)) {
       if (!isDryRun) await files.remove(key)
       report.unused_files += 1
       report.unused_bytes += sizeBytes
     }
     return report
-  } finally {
-    await client.end()
-  }
+  })
 }

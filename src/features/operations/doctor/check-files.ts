@@ -1,6 +1,6 @@
 // Checks rows against files and download counters against events.
 
-import { connectAlone } from '#features/operations/backup/rows.ts'
+import { withConnection } from '#features/operations/backup/rows.ts'
 import { withReferences } from '#features/operations/backup/stored-keys.ts'
 import {
   type Finding as Inconsistency,
@@ -83,10 +83,7 @@ function counters(deps: DoctorDeps, { listed }: VerifyReport): Finding[] {
 
 /** Removes a file unless something refers to it by now. */
 async function removeUnused({ pool, files }: Pick<DoctorDeps, 'pool' | 'files'>, key: string): Promise<void> {
-  const client = await connectAlone(pool, 'depot-doctor')
-  try {
+  await withConnection(pool, 'depot-doctor', async (client) => {
     for await (const [, isReferenced] of withReferences(client, [{ key }])) if (!isReferenced) await files.remove(key)
-  } finally {
-    await client.end()
-  }
+  })
 }

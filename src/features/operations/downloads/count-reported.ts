@@ -38,10 +38,8 @@ export async function countReportedDownloads(
       file: parseFileUrl(report.url, deps.config.files.baseUrl),
     }
   })
-  const served = await listServedFiles(
-    deps.db,
-    reports.flatMap(({ file }) => file ?? []),
-  )
+  const files = reports.flatMap(({ file }) => file ?? [])
+  const served = await listServedFiles(deps.db, files)
   const counts = { counted: 0, capped: 0, unknown: 0 }
   for (const { file, ...download } of reports) {
     if (file === undefined || !served.has(`${file.projectId}/${file.versionId}/${file.filename}`)) counts.unknown += 1

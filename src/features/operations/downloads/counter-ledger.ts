@@ -66,10 +66,8 @@ export async function applyBatches(deps: LedgerDeps, batches: BatchCounts): Prom
     const { rows } = await sql<{ id: string }>`insert into download_batch (id)
       select id from unnest(${[...batches.keys()]}::text[]) as batch (id) order by id
       on conflict do nothing returning id`.execute(tx)
-    await addPending(
-      tx,
-      rows.flatMap(({ id }) => batches.get(id) ?? []),
-    )
+    const counts = rows.flatMap(({ id }) => batches.get(id) ?? [])
+    await addPending(tx, counts)
   })
 }
 
@@ -101,10 +99,8 @@ export async function catchUp(deps: LedgerDeps & { store: AnalyticsStore }): Pro
     const listed = await store.listBatches({ from: caught_up_to })
     const isAll = listed.length < LISTED_BATCHES_MAX
     const upTo = isAll ? settledAt : Math.min(settledAt, listed.at(-1)?.storedAt ?? settledAt)
-    const missing = await filterUncounted(
-      db,
-      listed.map(({ id }) => id),
-    )
+    const ids = listed.map(({ id }) => id)
+    const missing = await filterUncounted(db, ids)
     for (let from = 0; from < missing.length; from += READ_BATCHES_MAX) {
       await applyBatches(deps, await store.readBatches(missing.slice(from, from + READ_BATCHES_MAX)))
     }

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
-import { connectAlone } from '#features/operations/backup/rows.ts'
+import { withConnection } from '#features/operations/backup/rows.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { MirrorReport, MirrorRun } from './copy/context.ts'
@@ -195,16 +195,13 @@ async function endComparison(run: MirrorRun): Promise<void> {
 
 /** Runs `act` while no other run of this mirror is in progress. The lock ends with the connection of a killed run. */
 async function withLock<T>({ pool }: Pick<Deps, 'pool'>, address: string, act: () => Promise<T>): Promise<T> {
-  const client = await connectAlone(pool, 'depot-mirror')
-  try {
+  return withConnection(pool, 'depot-mirror', async (client) => {
     const { rows } = await client.query('select pg_try_advisory_lock(hashtextextended($1, 0)) as is_mine', [
       `depot mirror ${address}`,
     ])
     if (rows[0]?.is_mine !== true) throw new OperatorError(`Another run of the mirror of ${address} is in progress`)
-    return await act()
-  } finally {
-    await client.end()
-  }
+    return act()
+  })
 }
 
 /** @throws OperatorError unless the organization exists and has an owner. */

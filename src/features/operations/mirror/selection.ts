@@ -40,16 +40,10 @@ export async function selectProjects(run: MirrorRun, selection: Selection, isCom
 async function searchFor({ deps, mirror, source }: MirrorRun, query: string, isComplete: boolean): Promise<Selected> {
   const selected: Selected = new Map()
   for await (const hits of searchProjects(source, query)) {
-    const origins = await listOrigins(
-      deps.db,
-      mirror.id,
-      'project',
-      hits.map(({ id }) => id),
-    )
-    const copies = await updatedOf(
-      deps.db,
-      [...origins.values()].flatMap(({ project_id }) => project_id ?? []),
-    )
+    const ids = hits.map(({ id }) => id)
+    const origins = await listOrigins(deps.db, mirror.id, 'project', ids)
+    const copyIds = [...origins.values()].flatMap(({ project_id }) => project_id ?? [])
+    const copies = await updatedOf(deps.db, copyIds)
     const isNew = hits.map(({ id, modified }) => {
       const origin = origins.get(id)
       const updated = copies.get(origin?.project_id ?? '')

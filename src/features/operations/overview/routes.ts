@@ -7,10 +7,11 @@ import type { Deps } from '#ports/deps.ts'
 import { jobRoutes } from './background-jobs/routes.ts'
 import { loadBackups } from './backups/load-backups.ts'
 import { BackupView } from './backups/views.ts'
-import { errorRoutes } from './errors/routes.ts'
+import { loadErrors } from './errors/load-errors.ts'
+import { ErrorsView } from './errors/views.ts'
 import { loadOverview, type OverviewDeps } from './load-overview.ts'
 import { mailRoutes } from './mail/routes.ts'
-import { OverviewQuery } from './requests.ts'
+import { ErrorsQuery, OverviewQuery } from './requests.ts'
 import { storageRoutes } from './storage/routes.ts'
 import { OverviewView } from './views.ts'
 
@@ -49,6 +50,21 @@ export function overviewRoutes(app: App, deps: OverviewDeps & DeliveryDeps & Pic
     jobRoutes(scope, deps)
     storageRoutes(scope, deps)
     mailRoutes(scope, deps)
-    errorRoutes(scope, deps)
+    scope.get(
+      '/admin/errors',
+      {
+        config,
+        schema: {
+          operationId: 'listServerErrors',
+          summary: 'List the responses with 5xx by error code and route',
+          querystring: ErrorsQuery,
+          response: { 200: ErrorsView },
+        },
+      },
+      async (req) => {
+        const { period = '24h', limit = 100, offset = 0 } = req.query
+        return loadErrors(deps, period, { limit, offset })
+      },
+    )
   })
 }

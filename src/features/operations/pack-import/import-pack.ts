@@ -60,11 +60,8 @@ export async function importPack(deps: Deps, options: PackOptions): Promise<Pack
     if (folder === undefined) staged.push(await stagePackFile(deps, path))
     else {
       const pack = await readPackwiz(folder)
-      copied = await copyProjects(
-        deps,
-        options,
-        pack.files.map((file) => file.download),
-      )
+      const downloads = pack.files.map((file) => file.download)
+      copied = await copyProjects(deps, options, downloads)
       staged.push(await stagePackwiz(deps, folder, pack))
     }
     const [file] = staged

@@ -161,10 +161,8 @@ type Known = { sha1: string; sha512: string; size_bytes: number; url: string }
 
 /** Writes the pack as an .mrpack to the local disk. @throws OperatorError for a file that no version here contains. */
 export async function stagePackwiz(deps: Deps, folder: string, pack: Packwiz): Promise<StagedFile> {
-  const known = await knownFiles(
-    deps,
-    pack.files.map(({ download }) => download.hash),
-  )
+  const hashes = pack.files.map(({ download }) => download.hash)
+  const known = await knownFiles(deps, hashes)
   const files = pack.files.map(({ path, metafile, download, env }) => {
     const file = known.get(download.hash)
     if (file === undefined)

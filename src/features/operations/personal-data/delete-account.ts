@@ -143,8 +143,6 @@ async function removeOwnPictures({ tx, accountId }: Erasure): Promise<void> {
     select unnest(array[avatar_url, raw_avatar_url]) as key from account where id = ${accountId}
     union
     select unnest(array[icon_url, raw_icon_url]) from collection where account_id = ${accountId}`.execute(tx)
-  await removeImages(
-    tx,
-    rows.map(({ key }) => key),
-  )
+  const keys = rows.map(({ key }) => key)
+  await removeImages(tx, keys)
 }

@@ -18,7 +18,7 @@ import { ALL_SCOPES } from '#lib/access/scopes.ts'
 import type { Role, Viewer } from '#lib/access/viewer.ts'
 import { joinJson } from '#lib/text/json-bytes.ts'
 import { writeJsonArray } from '#lib/text/json-pieces.ts'
-import type { Db } from '#platform/db/db.ts'
+import { countRows, type Db } from '#platform/db/db.ts'
 
 export type ExportReader = ProjectReader & { now: () => number }
 
@@ -69,11 +69,7 @@ async function toOwnFacts(db: Db, { id, code_host_id, raw_avatar_url }: AccountR
     .select(['projects', 'organizations', 'collections'])
     .where('account_id', '=', id)
     .executeTakeFirst()
-  const { count } = await db
-    .selectFrom('backup_code')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('account_id', '=', id)
-    .executeTakeFirstOrThrow()
+  const count = await countRows(db.selectFrom('backup_code').where('account_id', '=', id))
   return { code_host_id, raw_avatar_url, limits: limits ?? null, backup_codes: count }
 }
 

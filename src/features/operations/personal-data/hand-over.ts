@@ -31,10 +31,8 @@ export async function handOver(erasure: Erasure): Promise<void> {
     .where('author_id', '=', accountId)
     .returning('id')
     .execute()
-  changed.addEach(
-    'version',
-    versions.map(({ id }) => id),
-  )
+  const versionIds = versions.map(({ id }) => id)
+  changed.addEach('version', versionIds)
   // Other users might depend on the applications.
   await tx.updateTable('oauth_client').set({ account_id: PLACEHOLDER_ID }).where('account_id', '=', accountId).execute()
 }
@@ -104,10 +102,9 @@ async function handOverTeams({ tx, changed, accountId }: Erasure): Promise<Owned
       payouts_split, ordering, created
     from given`.execute(tx)
   const projects = await tx.selectFrom('project').select(['id', 'status']).where('team_id', 'in', owned).execute()
-  await recordEvents(
-    tx,
-    projects.map(({ id }) => projectEvent('project.transferred', id, { owner: { user_id: PLACEHOLDER_ID } })),
-  )
+  const owner = { user_id: PLACEHOLDER_ID }
+  const transfers = projects.map(({ id }) => projectEvent('project.transferred', id, { owner }))
+  await recordEvents(tx, transfers)
   // Search hits contain the name of the owner.
   changed.add('project', ...projects.map(({ id }) => id))
   return projects
@@ -148,24 +145,15 @@ async function rejectUnderReview({ tx, changed }: Erasure, projects: readonly Ow
     await recordStatusEvents(tx, { id: project.id, from: project.status, to: 'rejected' })
   }
   const versions = await tx.selectFrom('version').select('id').where('project_id', 'in', ids).execute()
-  changed.addEach(
-    'version',
-    versions.map(({ id }) => id),
-  )
+  const versionIds = versions.map(({ id }) => id)
+  changed.addEach('version', versionIds)
 }
 
 /** Deletes the webhooks of transferred projects that the account created: nobody is left who knows their receivers. */
 async function deleteWebhooks({ tx, accountId }: Erasure, projects: readonly OwnedProject[]): Promise<void> {
   if (projects.length === 0) return
-  await tx
-    .deleteFrom('webhook')
-    .where('created_by', '=', accountId)
-    .where(
-      'project_id',
-      'in',
-      projects.map(({ id }) => id),
-    )
-    .execute()
+  const projectIds = projects.map(({ id }) => id)
+  await tx.deleteFrom('webhook').where('created_by', '=', accountId).where('project_id', 'in', projectIds).execute()
 }
 
 /** Adds a private note for moderators that explains the owner of the projects. */

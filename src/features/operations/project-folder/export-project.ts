@@ -1,6 +1,6 @@
 // Writes one project with its published versions, files and images to a folder, which `importProject` reads.
-import { createWriteStream } from 'node:fs'
-import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { createWriteStream, existsSync } from 'node:fs'
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, extname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { PUBLIC_VERSION_STATUSES } from '#features/basics/access/version-status.ts'
@@ -25,11 +25,7 @@ export async function exportProject(
   deps: Pick<Deps, 'db' | 'files'>,
   { name, folder }: { name: string; folder: string },
 ): Promise<ExportReport> {
-  const exists = await stat(folder).then(
-    () => true,
-    () => false,
-  )
-  if (exists) throw new OperatorError(`${folder} exists already. Choose another name, or move the folder.`)
+  if (existsSync(folder)) throw new OperatorError(`${folder} exists already. Choose another name, or move the folder.`)
   const [row] = await listProjectReadsByNames(deps.db, [name, name.toLowerCase()], [])
   if (row === undefined) throw new OperatorError(`There is no project ${name}. Check the ID or slug.`)
   const report: ExportReport = { versions: 0, files: 0, images: 0 }

@@ -1,25 +1,24 @@
 // Creates a project from a folder that `exportProject` or another program has written: everything, or nothing.
 import { sql } from 'kysely'
 import { COMMAND } from '#features/basics/audit/actor.ts'
-import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { recordStatusEvents } from '#features/basics/events/record-event.ts'
-import { storeImageFiles } from '#features/basics/images/hosted-image.ts'
+import { iconColumns, withStoredImages } from '#features/basics/images/hosted-image.ts'
 import { insertGalleryItems } from '#features/catalogue/projects/gallery/queries.ts'
 import { toGalleryImageFields } from '#features/catalogue/projects/gallery/requests.ts'
 import { assertProjectSlugFree, type ProjectRow, setLikenessOfIcon } from '#features/catalogue/projects/queries.ts'
+import { insertProjectRow } from '#features/catalogue/publishing/insert-project.ts'
 import { type PreparedProject, prepareProject } from '#features/catalogue/publishing/prepare-project.ts'
 import { firstStatus, requestScan } from '#features/catalogue/versions/lifecycle/scan-gate.ts'
 import { recordVersionStatus } from '#features/catalogue/versions/lifecycle/show-version.ts'
 import { insertDependencies, type ResolvedDependency } from '#features/catalogue/versions/publish/dependencies.ts'
-import { insertFiles } from '#features/catalogue/versions/publish/insert-version.ts'
+import { insertFiles, insertVersionRow } from '#features/catalogue/versions/publish/insert-version.ts'
 import { type UploadedPart, withParts } from '#features/catalogue/versions/publish/prepare-files.ts'
 import { findOwner } from '#features/operations/mirror/run-mirror.ts'
-import { newId } from '#lib/ids.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
-import { dropClaims, publishFiles, withClaims } from '#ports/files/claims.ts'
+import { dropClaims } from '#ports/files/claims.ts'
 import { RESTORED_STATUSES } from './layout.ts'
 import { type ProjectFolder, readFolder, refusing, stageFolder } from './read-folder.ts'
 
@@ -67,9 +66,7 @@ type ToCreate = Pick<Plan, 'read' | 'owner' | 'warn'> & {
 export async function createImported(deps: Deps, { place, read, parts, owner, warn }: ToCreate): Promise<ImportReport> {
   const { slug } = read.project.columns
   const prepared = await refusing(place, () => prepareProject(deps, { caller: 'import' }, read.project, parts))
-  const files = prepared.versions.flatMap((version) => version.files)
-  const images = [...(prepared.icon?.stored ?? []), ...prepared.gallery.flatMap(({ stored }) => stored)]
-  const imageKeys = images.map(({ key }) => key)
+  const { files } = prepared
   const report: ImportReport = {
     id: prepared.projectId,
     slug,
@@ -80,19 +77,13 @@ export async function createImported(deps: Deps, { place, read, parts, owner, wa
   }
   const plan: Plan = { deps, read, prepared, owner, report, warn }
   await refusing(place, () =>
-    withClaims(deps, {
-      keys: [...imageKeys, ...files.map(({ storageKey }) => storageKey)],
-      store: async () => {
-        await storeImageFiles(deps.files, images)
-        await publishFiles(deps.files, files)
-      },
-      commit: () =>
-        transaction(deps, async (tx, changed) => {
-          await assertProjectSlugFree(tx, slug)
-          await insertRows(tx, changed, plan)
-          await dropClaims(tx, imageKeys)
-        }),
-    }),
+    withStoredImages(deps, prepared, (imageKeys) =>
+      transaction(deps, async (tx, changed) => {
+        await assertProjectSlugFree(tx, slug)
+        await insertRows(tx, changed, plan)
+        await dropClaims(tx, imageKeys)
+      }),
+    ),
   )
   return report
 }
@@ -102,43 +93,25 @@ async function insertRows(tx: Tx, changed: ChangeSet, plan: Plan): Promise<void>
   const { projectId, icon } = prepared
   const { extras, project } = read
   const status = RESTORED_STATUSES.find((known) => known === extras.status) ?? 'draft'
-  const teamId = newId()
   const updated = new Date(extras.updated)
-  await tx.insertInto('team').values({ id: teamId }).execute()
-  await tx
-    .insertInto('project')
-    .values({
-      id: projectId,
-      ...project.columns,
-      status,
-      published: new Date(extras.published),
-      updated,
-      approved: extras.approved == null ? null : new Date(extras.approved),
-      team_id: teamId,
-      organization_id: owner.organizationId,
-      icon_url: icon?.key ?? null,
-      raw_icon_url: icon?.rawKey ?? null,
-      color: icon?.color ?? null,
-    })
-    .execute()
-  if (icon?.likeness != null) await setLikenessOfIcon(tx, projectId, icon.likeness)
-  await recordAudit(tx, {
-    action: 'project.created',
-    actor: COMMAND,
-    subject: { kind: 'project', id: projectId },
-    details: { slug: project.columns.slug, status },
+  await insertProjectRow(tx, COMMAND, {
+    id: projectId,
+    ...project.columns,
+    status,
+    published: new Date(extras.published),
+    updated,
+    approved: extras.approved == null ? null : new Date(extras.approved),
+    organization_id: owner.organizationId,
+    ...iconColumns(icon),
   })
+  if (icon?.likeness != null) await setLikenessOfIcon(tx, projectId, icon.likeness)
   if (status !== 'draft') await recordStatusEvents(tx, { id: projectId, from: 'draft', to: status })
-  await tx.insertInto('thread').values({ id: newId(), type: 'project', project_id: projectId }).execute()
-  await insertGalleryItems(
-    tx,
-    projectId,
-    prepared.gallery.map((image, index) => ({
-      image,
-      fields: toGalleryImageFields(project.gallery[index] ?? {}),
-      created: new Date(extras.gallery_items[index]?.created ?? extras.published),
-    })),
-  )
+  const images = prepared.gallery.map((image, index) => ({
+    image,
+    fields: toGalleryImageFields(project.gallery[index] ?? {}),
+    created: new Date(extras.gallery_items[index]?.created ?? extras.published),
+  }))
+  await insertGalleryItems(tx, projectId, images)
   for (const index of project.versions.keys()) await insertVersion(tx, changed, plan, { index, status })
   await insertReferences(tx, plan)
   // The statements above have set the time of the import.
@@ -158,27 +131,19 @@ async function insertVersion(
   const { projectId } = prepared
   const { withdrawn } = extras
   const first = firstStatus(version.status, scanner)
-  await tx
-    .insertInto('version')
-    .values({
-      id: files.id,
-      project_id: projectId,
-      author_id: owner.accountId,
-      ...version.columns,
-      ...first,
-      fields: JSON.stringify(version.fields),
-      date_published: new Date(extras.date_published),
-      withdrawn_kind: withdrawn?.kind ?? null,
-      withdrawn_reason: withdrawn?.reason ?? null,
-      withdrawn_at: withdrawn == null ? null : new Date(withdrawn.at),
-    })
-    .execute()
-  await recordAudit(tx, {
-    action: 'version.created',
-    actor: COMMAND,
-    subject: { kind: 'version', id: files.id },
-    details: { project: projectId, version_number: version.columns.version_number, status: version.status },
-  })
+  const row = {
+    id: files.id,
+    project_id: projectId,
+    author_id: owner.accountId,
+    ...version.columns,
+    ...first,
+    fields: JSON.stringify(version.fields),
+    date_published: new Date(extras.date_published),
+    withdrawn_kind: withdrawn?.kind ?? null,
+    withdrawn_reason: withdrawn?.reason ?? null,
+    withdrawn_at: withdrawn == null ? null : new Date(withdrawn.at),
+  }
+  await insertVersionRow(tx, COMMAND, row, version.status)
   await insertFiles(tx, { versionId: files.id, projectId, files: files.files })
   if (first.status === 'listed') {
     const project = { id: projectId, status }

@@ -1,3 +1,4 @@
+import { countRows } from '#platform/db/db.ts'
 // Creates a service account of an organization.
 
 import { defaultProjectPermissions } from '#features/basics/access/team-policy.ts'
@@ -40,11 +41,7 @@ export async function createServiceAccount(
     if (!USERNAME.test(username))
       throw validationError('username', 'must be 1 to 39 letters, digits, dots, underscores or hyphens')
     await assertUsernameFree({ db: tx, now: deps.now }, username)
-    const { count } = await tx
-      .selectFrom('account')
-      .select((eb) => eb.fn.countAll<number>().as('count'))
-      .where('service_of', '=', organization.id)
-      .executeTakeFirstOrThrow()
+    const count = await countRows(tx.selectFrom('account').where('service_of', '=', organization.id))
     if (count >= SERVICE_ACCOUNTS_MAX) {
       throw new ApiError(
         'limit_reached',

@@ -1,16 +1,13 @@
 // The owner of a webhook: a project, an organization, a user or the instance.
+import { requirePermission } from '#features/basics/access/project-policy.ts'
+import { organizationPermissions, requireOrganizationPermission } from '#features/basics/access/team-policy.ts'
 import { getProjectAsMember } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { findViewerIn, getOrganizationRow } from '#features/community/organizations/queries.ts'
 import { getAccountByName } from '#features/people/users/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { ApiError, notFound, validationError } from '#lib/errors.ts'
 import type { Deps } from '#ports/deps.ts'
-import {
-  requireInstanceWebhooks,
-  requireOrganizationWebhooks,
-  requireProjectWebhooks,
-  requireUserWebhooks,
-} from './policy.ts'
+import { requireInstanceWebhooks, requireUserWebhooks } from './policy.ts'
 import { findWebhook, type OwnerColumns, type WebhookRow } from './queries.ts'
 import type { OwnerKind } from './requests.ts'
 
@@ -20,7 +17,7 @@ export const INSTANCE: OwnerColumns = { ...NONE, owner_kind: 'instance' }
 
 /**
  * Returns the owner with this ID or name, if the viewer may manage its webhooks.
- * @throws ApiError 404, 403.
+ * @throws ApiError 404, 403, also without EDIT_DETAILS of the project or the organization.
  */
 export async function getOwner(
   deps: Deps,
@@ -29,12 +26,13 @@ export async function getOwner(
 ): Promise<OwnerColumns> {
   if (kind === 'project') {
     const { project, membership } = await getProjectAsMember(deps, viewer, name)
-    requireProjectWebhooks(viewer, membership)
+    requirePermission(viewer, membership, 'EDIT_DETAILS')
     return { ...NONE, owner_kind: kind, project_id: project.id }
   }
   if (kind === 'organization') {
     const organization = await getOrganizationRow(deps.db, name)
-    requireOrganizationWebhooks(viewer, await findViewerIn(deps.db, viewer, organization))
+    const member = await findViewerIn(deps.db, viewer, organization)
+    requireOrganizationPermission(organizationPermissions(viewer, member), 'EDIT_DETAILS')
     return { ...NONE, owner_kind: kind, organization_id: organization.id }
   }
   if (kind === 'user') {

@@ -1,24 +1,7 @@
-// Decides who can see and change the webhooks of an owner.
-import type { Membership } from '#features/basics/access/project-policy.ts'
-import { requirePermission } from '#features/basics/access/project-policy.ts'
-import {
-  type MemberFacts,
-  organizationPermissions,
-  requireOrganizationPermission,
-} from '#features/basics/access/team-policy.ts'
+// Decides who can see and change the webhooks of a user and of the instance.
 import { requireOwnUser } from '#features/people/users/policy.ts'
 import { isAdmin, type Viewer } from '#lib/access/viewer.ts'
 import { forbidden } from '#lib/errors.ts'
-
-/** @throws ApiError 403 without EDIT_DETAILS of the project. */
-export function requireProjectWebhooks(viewer: Viewer, membership: Membership): void {
-  requirePermission(viewer, membership, 'EDIT_DETAILS')
-}
-
-/** @throws ApiError 403 without EDIT_DETAILS of the organization. */
-export function requireOrganizationWebhooks(viewer: Viewer, member: MemberFacts | undefined): void {
-  requireOrganizationPermission(organizationPermissions(viewer, member), 'EDIT_DETAILS')
-}
 
 /** @throws ApiError 403 for another user's webhooks, unless the viewer is an admin with a session, and for limited tokens. */
 export function requireUserWebhooks(viewer: Viewer, user: { id: string }): void {

@@ -1,6 +1,6 @@
 // Statements of webhooks.
 import { type Selectable, sql } from 'kysely'
-import type { Db, Tx } from '#platform/db/db.ts'
+import { countRows, type Db, type Tx } from '#platform/db/db.ts'
 import type { Webhook } from '#platform/db/schema.ts'
 
 export type WebhookRow = Selectable<Webhook>
@@ -36,13 +36,8 @@ export async function lockCreation(tx: Tx): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtext('depot.webhook'))`.execute(tx)
 }
 
-export async function countWebhooksBy(tx: Tx, accountId: string): Promise<number> {
-  const { count } = await tx
-    .selectFrom('webhook')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('created_by', '=', accountId)
-    .executeTakeFirstOrThrow()
-  return Number(count)
+export function countWebhooksBy(tx: Tx, accountId: string): Promise<number> {
+  return countRows(tx.selectFrom('webhook').where('created_by', '=', accountId))
 }
 
 /** Returns the accounts that receive notifications about a webhook: its owners, and its creator. */

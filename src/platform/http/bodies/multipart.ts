@@ -5,6 +5,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy'
 import { ApiError, invalidInput } from '#lib/errors.ts'
+import { openScope } from '../mounts.ts'
 import type { App } from '../server.ts'
 import { parseJson } from './json-body.ts'
 
@@ -129,6 +130,14 @@ export function isForm({ headers }: { headers: IncomingHttpHeaders }): boolean {
 /** Leaves forms in this scope unread, for the handler. Some clients send a form as `multipart/mixed`. */
 export function leaveFormsUnparsed(scope: App): void {
   scope.addContentTypeParser(FORM, (_req, _payload, done) => done(null, undefined))
+}
+
+/** Opens a scope whose handlers read forms part by part. The JSON parser stays active for descriptions without files. */
+export function openFormScope(app: App, add: (scope: App) => void): void {
+  openScope(app, (scope) => {
+    leaveFormsUnparsed(scope)
+    add(scope)
+  })
 }
 
 function openParser(headers: IncomingHttpHeaders, maxBodyBytes: number): BusboyInstance {

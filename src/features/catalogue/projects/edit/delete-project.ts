@@ -66,10 +66,8 @@ export async function eraseProjects(tx: Tx, changed: ChangeSet, projects: readon
     .distinct()
     .where('project_id', 'in', ids)
     .execute()
-  await recordEvents(
-    tx,
-    ids.map((id) => projectEvent('project.removed', id, { state: 'removed' })),
-  )
+  const removals = ids.map((id) => projectEvent('project.removed', id, { state: 'removed' }))
+  await recordEvents(tx, removals)
   await announceRemovedProjects(tx, ids)
   await dropImages(tx, 'project', ids)
   await dropImages(tx, 'version', versionIds)

@@ -2,6 +2,7 @@
 import { requireNotMirrored } from '#features/basics/access/origin.ts'
 import { requirePermission } from '#features/basics/access/project-policy.ts'
 import { recordProjectEvent } from '#features/basics/events/record-event.ts'
+import { iconColumns } from '#features/basics/images/hosted-image.ts'
 import { ICON_BYTES_MAX, type IconOwner } from '#features/basics/images/icons.ts'
 import { notFound } from '#lib/errors.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -27,12 +28,7 @@ export function projectIconOwner(deps: ProjectReader & Pick<Deps, 'now'>): IconO
       if (icon === null && before.icon_url === null) return []
       await tx
         .updateTable('project')
-        .set({
-          icon_url: icon?.key ?? null,
-          raw_icon_url: icon?.rawKey ?? null,
-          color: icon?.color ?? null,
-          updated: new Date(deps.now()),
-        })
+        .set({ ...iconColumns(icon), updated: new Date(deps.now()) })
         .where('id', '=', id)
         .execute()
       await setLikenessOfIcon(tx, id, icon?.likeness ?? null)

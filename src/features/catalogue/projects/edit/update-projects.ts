@@ -37,10 +37,8 @@ export async function updateProjects(
         as edit (id text, categories text[], additional_categories text[], link_urls jsonb)
       where project.id = edit.id`.execute(tx)
     const fields = Object.keys(patch)
-    await recordEvents(
-      tx,
-      edits.map(({ id }) => projectEvent('project.updated', id, { fields })),
-    )
+    const events = edits.map(({ id }) => projectEvent('project.updated', id, { fields }))
+    await recordEvents(tx, events)
     changed.add('project', ...edits.map(({ id }) => id))
   })
 }

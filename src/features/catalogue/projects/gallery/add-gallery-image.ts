@@ -1,12 +1,12 @@
 // Adds an image to a project's gallery.
 
 import { type Membership, requirePermission } from '#features/basics/access/project-policy.ts'
-import { storeImageFiles, toHostedImage } from '#features/basics/images/hosted-image.ts'
+import { toHostedImage, withStoredImages } from '#features/basics/images/hosted-image.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { newId } from '#lib/ids.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
-import { dropClaims, withClaims } from '#ports/files/claims.ts'
+import { dropClaims } from '#ports/files/claims.ts'
 import { editGallery, type GalleryDeps } from './edit-gallery.ts'
 import { clearFeatured, insertGalleryItems, type NewGalleryItem, onDuplicateImage, requireRoom } from './queries.ts'
 import type { GalleryImageFields } from './requests.ts'
@@ -30,16 +30,12 @@ export async function addGalleryImage(
   const processed = await deps.images.processGalleryImage(await readBytes(), ext, { caller: viewer.caller })
   // Each upload has its own folder, so deleting one image never deletes the files of another.
   const image = toHostedImage(processed, `${projectId}-${newId()}/images`)
-  const keys = image.stored.map(({ key }) => key)
-  await withClaims(deps, {
-    keys,
-    store: () => storeImageFiles(deps.files, image.stored),
-    commit: () =>
-      editGallery(deps, projectId, async (tx) => {
-        await insertImage(tx, projectId, { image, fields, created: new Date(deps.now()) })
-        await dropClaims(tx, keys)
-      }),
-  })
+  await withStoredImages(deps, { images: image.stored }, (keys) =>
+    editGallery(deps, projectId, async (tx) => {
+      await insertImage(tx, projectId, { image, fields, created: new Date(deps.now()) })
+      await dropClaims(tx, keys)
+    }),
+  )
 }
 
 async function insertImage(tx: Tx, projectId: string, item: NewGalleryItem): Promise<void> {

@@ -4,7 +4,7 @@ import type { Selectable } from 'kysely'
 import { type HostedImage, imageKey } from '#features/basics/images/hosted-image.ts'
 import { invalidInput } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
-import type { Tx } from '#platform/db/db.ts'
+import { countRows, type Tx } from '#platform/db/db.ts'
 import { onUnique } from '#platform/db/pg-errors.ts'
 import type { GalleryItem } from '#platform/db/schema.ts'
 import type { GalleryImageFields } from './requests.ts'
@@ -14,7 +14,13 @@ export type NewGalleryItem = { image: HostedImage; fields: GalleryImageFields; c
 /** Inserts stored images with their descriptions. The unique key `gallery_item_content_key` rejects duplicates. */
 export async function insertGalleryItems(tx: Tx, projectId: string, items: readonly NewGalleryItem[]): Promise<void> {
   if (items.length === 0) return
-  const rows = items.map(({ image, fields, created }) => ({
+  const rows = items.map(({ image, fields, created }) => ({ ...toGalleryRow(projectId, image), created, ...fields }))
+  await tx.insertInto('gallery_item').values(rows).execute()
+}
+
+/** Returns the columns of a new image without its description. */
+export function toGalleryRow(projectId: string, image: HostedImage) {
+  return {
     id: newId(),
     project_id: projectId,
     url: image.key,
@@ -23,10 +29,7 @@ export async function insertGalleryItems(tx: Tx, projectId: string, items: reado
     width: image.width,
     height: image.height,
     copy_widths: image.copyWidths,
-    created,
-    ...fields,
-  }))
-  await tx.insertInto('gallery_item').values(rows).execute()
+  }
 }
 
 /** A gallery has at most one featured image: this makes room for another. */
@@ -57,11 +60,7 @@ const GALLERY_ITEMS_MAX = 64
 
 /** @throws ApiError `invalid_input` if the gallery is full */
 export async function requireRoom(tx: Tx, projectId: string): Promise<void> {
-  const { count } = await tx
-    .selectFrom('gallery_item')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('project_id', '=', projectId)
-    .executeTakeFirstOrThrow()
+  const count = await countRows(tx.selectFrom('gallery_item').where('project_id', '=', projectId))
   if (count >= GALLERY_ITEMS_MAX) throw invalidInput(`A gallery can contain at most ${GALLERY_ITEMS_MAX} images`)
 }
 

@@ -144,10 +144,8 @@ function matchRoutes(app: App, { db, config }: Deps): void {
         documents.set(row.id, known)
         return known
       }
-      return sendObject(
-        reply,
-        [...matches].map(([hash, rows]) => [hash, rows.map(toEntity)] as const),
-      )
+      const found = [...matches].map(([hash, rows]) => [hash, rows.map(toEntity)] as const)
+      return sendObject(reply, found)
     },
   )
   app.get(

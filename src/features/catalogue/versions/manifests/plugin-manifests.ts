@@ -1,6 +1,6 @@
 // Reads the manifests of plugins: plugin.yml, paper-plugin.yml, bungee.yml and velocity-plugin.json.
 
-import { compact, dependenciesOf, fieldsOf, idOf, listOf, textOf } from './manifest.ts'
+import { compact, dependenciesOf, type Fields, fieldsOf, idOf, listOf, textOf } from './manifest.ts'
 import type { Content } from './mod-manifests.ts'
 
 const named = (names: unknown, type: 'required' | 'optional') => listOf(names).map((id) => ({ id, type }))
@@ -11,16 +11,22 @@ function minimumVersion(value: unknown): Content['gameVersions'] {
   return version === undefined ? undefined : { form: 'minimum', ranges: [version] }
 }
 
+/** Returns the content of a manifest whose plugin has an ID. All manifests have the same fields for its number and its name. */
+function contentOf(
+  plugin: Fields,
+  declaredId: unknown,
+  rest: Pick<Content, 'loaders' | 'dependencies'> & { gameVersions?: Content['gameVersions'] },
+): Content | undefined {
+  const id = idOf(declaredId)
+  if (id === undefined) return undefined
+  return compact({ id, number: textOf(plugin['version']), name: textOf(plugin['name']), ...rest })
+}
+
 export function readBukkit(data: unknown): Content | undefined {
   const plugin = fieldsOf(data)
-  const id = idOf(plugin['name'])
-  if (id === undefined) return undefined
   const isForFolia = plugin['folia-supported'] === true
-  return compact({
+  return contentOf(plugin, plugin['name'], {
     loaders: ['bukkit', 'spigot', 'paper', 'purpur', ...(isForFolia ? ['folia'] : [])],
-    id,
-    number: textOf(plugin['version']),
-    name: textOf(plugin['name']),
     gameVersions: minimumVersion(plugin['api-version']),
     dependencies: dependenciesOf([...named(plugin['depend'], 'required'), ...named(plugin['softdepend'], 'optional')]),
   })
@@ -28,15 +34,10 @@ export function readBukkit(data: unknown): Content | undefined {
 
 export function readPaper(data: unknown): Content | undefined {
   const plugin = fieldsOf(data)
-  const id = idOf(plugin['name'])
-  if (id === undefined) return undefined
   const phases = fieldsOf(plugin['dependencies'])
   const declared = [...Object.entries(fieldsOf(phases['server'])), ...Object.entries(fieldsOf(phases['bootstrap']))]
-  return compact({
+  return contentOf(plugin, plugin['name'], {
     loaders: ['paper', 'purpur', ...(plugin['folia-supported'] === true ? ['folia'] : [])],
-    id,
-    number: textOf(plugin['version']),
-    name: textOf(plugin['name']),
     gameVersions: minimumVersion(plugin['api-version']),
     dependencies: dependenciesOf(
       declared.map(([id, terms]) => ({
@@ -49,13 +50,8 @@ export function readPaper(data: unknown): Content | undefined {
 
 export function readBungee(data: unknown): Content | undefined {
   const plugin = fieldsOf(data)
-  const id = idOf(plugin['name'])
-  if (id === undefined) return undefined
-  return compact({
+  return contentOf(plugin, plugin['name'], {
     loaders: ['bungeecord', 'waterfall'],
-    id,
-    number: textOf(plugin['version']),
-    name: textOf(plugin['name']),
     dependencies: dependenciesOf([
       ...named(plugin['depends'], 'required'),
       ...named(plugin['softDepends'], 'optional'),
@@ -65,13 +61,8 @@ export function readBungee(data: unknown): Content | undefined {
 
 export function readVelocity(data: unknown): Content | undefined {
   const plugin = fieldsOf(data)
-  const id = idOf(plugin['id'])
-  if (id === undefined) return undefined
-  return compact({
+  return contentOf(plugin, plugin['id'], {
     loaders: ['velocity'],
-    id,
-    number: textOf(plugin['version']),
-    name: textOf(plugin['name']),
     dependencies: dependenciesOf(
       listOf(plugin['dependencies']).map((entry) => ({
         id: fieldsOf(entry)['id'],

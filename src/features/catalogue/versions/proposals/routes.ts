@@ -2,8 +2,7 @@
 
 import { parseId } from '#lib/ids.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
-import { leaveFormsUnparsed } from '#platform/http/bodies/multipart.ts'
-import { openScope } from '#platform/http/mounts.ts'
+import { openFormScope } from '#platform/http/bodies/multipart.ts'
 import { IdParams } from '#platform/http/query-values.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
@@ -35,9 +34,7 @@ export function proposalRoutes(app: App, deps: Deps): void {
       return toProposalsView(await proposeForVersion(deps, viewer, of))
     },
   )
-  openScope(app, (scope) => {
-    // The handler reads forms part by part. The JSON parser stays active for descriptions that name uploads.
-    leaveFormsUnparsed(scope)
+  openFormScope(app, (scope) => {
     scope.post(
       '/v3/version/proposals',
       {

@@ -8,7 +8,7 @@ import { touchProject } from '#features/catalogue/projects/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
-import type { Tx } from '#platform/db/db.ts'
+import { countRows, type Tx } from '#platform/db/db.ts'
 import type { LoaderFieldValues } from '#platform/taxonomy/loader-fields.ts'
 import type { Deps } from '#ports/deps.ts'
 import { withStoredFiles } from '#ports/files/claims.ts'
@@ -87,11 +87,7 @@ export async function addFiles(
 }
 
 async function rejectTooManyFiles(tx: Tx, versionId: string, added: number): Promise<void> {
-  const { count } = await tx
-    .selectFrom('file')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('version_id', '=', versionId)
-    .executeTakeFirstOrThrow()
+  const count = await countRows(tx.selectFrom('file').where('version_id', '=', versionId))
   if (count + added > FILE_PARTS_MAX) throw invalidInput(`A version can have at most ${FILE_PARTS_MAX} files`, 'file')
 }
 

@@ -9,7 +9,7 @@ import { invalidInput, validationError } from '#lib/errors.ts'
 import { isIdForm, newId } from '#lib/ids.ts'
 import { Refusals } from '#lib/schema/refusals.ts'
 import { transaction } from '#platform/cache/transaction.ts'
-import type { Db, Tx } from '#platform/db/db.ts'
+import { countRows, type Db, type Tx } from '#platform/db/db.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
 import type { Deps } from '#ports/deps.ts'
 import { withStoredFiles } from '#ports/files/claims.ts'
@@ -148,12 +148,9 @@ function requireAllParts(
 
 /** The lock on the project serialises uploads, so that concurrent requests cannot exceed the limit. */
 async function rejectTooManyDrafts(tx: Tx, projectId: string): Promise<void> {
-  const { count } = await tx
-    .selectFrom('version')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('project_id', '=', projectId)
-    .where('draft_expires', 'is not', null)
-    .executeTakeFirstOrThrow()
+  const count = await countRows(
+    tx.selectFrom('version').where('project_id', '=', projectId).where('draft_expires', 'is not', null),
+  )
   if (count >= INCOMPLETE_DRAFTS_MAX) {
     throw invalidInput(`A project can have at most ${INCOMPLETE_DRAFTS_MAX} incomplete drafts`, 'status')
   }

@@ -1,6 +1,6 @@
 // Inserts the rows of a new version: version, files and dependencies.
-import { sql } from 'kysely'
-import { actorOf } from '#features/basics/audit/actor.ts'
+import { type InsertObject, sql } from 'kysely'
+import { type Actor, actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { attachImages } from '#features/basics/content-images/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
@@ -8,6 +8,7 @@ import { ApiError, invalidInput } from '#lib/errors.ts'
 import type { ScannerConfig } from '#platform/config/config.ts'
 import type { Tx } from '#platform/db/db.ts'
 import { onUnique } from '#platform/db/pg-errors.ts'
+import type { DB } from '#platform/db/schema.ts'
 import { dropClaims } from '#ports/files/claims.ts'
 import { firstStatus, requestScan } from '../lifecycle/scan-gate.ts'
 import { insertManifests } from '../manifests/queries.ts'
@@ -43,28 +44,20 @@ export async function insertVersion(
   const hashes = files.map(({ staged }) => staged.sha512)
   await rejectSameVersion(tx, { projectId, number: version.columns.version_number, hashes, at })
   const { status, requested_status } = firstStatus(version.status, scanner)
-  await tx
-    .insertInto('version')
-    .values({
-      id,
-      project_id: projectId,
-      author_id: viewer.id,
-      ...version.columns,
-      status,
-      requested_status,
-      is_new_draft: version.status === 'draft',
-      draft_expires: draftExpires,
-      fields: JSON.stringify(version.fields),
-      date_published: publishedAt,
-      provenance: provenanceOf(viewer),
-    })
-    .execute()
-  await recordAudit(tx, {
-    action: 'version.created',
-    actor: actorOf(viewer),
-    subject: { kind: 'version', id },
-    details: { project: projectId, version_number: version.columns.version_number, status },
-  })
+  const row = {
+    id,
+    project_id: projectId,
+    author_id: viewer.id,
+    ...version.columns,
+    status,
+    requested_status,
+    is_new_draft: version.status === 'draft',
+    draft_expires: draftExpires,
+    fields: JSON.stringify(version.fields),
+    date_published: publishedAt,
+    provenance: provenanceOf(viewer),
+  }
+  await insertVersionRow(tx, actorOf(viewer), row, status)
   await insertFiles(tx, { versionId: id, projectId, files })
   const place = (field: string) => (at === '' ? field : `${at}.${field}`)
   await attachImages(tx, viewer, {
@@ -79,6 +72,19 @@ export async function insertVersion(
   if (scanner.kind !== 'none' && files.length > 0)
     await requestScan(tx, id, { now: publishedAt.getTime(), shownBefore: false })
   return status
+}
+
+/** Inserts the row of a version, and records it in the audit log with `status`. */
+export async function insertVersionRow(
+  tx: Tx,
+  actor: Actor,
+  row: InsertObject<DB, 'version'> & { id: string; project_id: string; version_number: string },
+  status: string,
+): Promise<void> {
+  await tx.insertInto('version').values(row).execute()
+  const { id, project_id: project, version_number } = row
+  const details = { project, version_number, status }
+  await recordAudit(tx, { action: 'version.created', actor, subject: { kind: 'version', id }, details })
 }
 
 /**
@@ -142,10 +148,8 @@ export async function insertFiles(
       )
     await insertManifests(tx, file.id, file.manifests)
   }
-  await dropClaims(
-    tx,
-    files.map(({ storageKey }) => storageKey),
-  )
+  const keys = files.map(({ storageKey }) => storageKey)
+  await dropClaims(tx, keys)
 }
 
 function nameUsedBefore({ part, filename }: PreparedFile): ApiError {

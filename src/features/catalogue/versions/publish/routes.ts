@@ -2,8 +2,7 @@
 
 import { parseId } from '#lib/ids.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
-import { leaveFormsUnparsed } from '#platform/http/bodies/multipart.ts'
-import { openScope } from '#platform/http/mounts.ts'
+import { openFormScope } from '#platform/http/bodies/multipart.ts'
 import { IdParams } from '#platform/http/query-values.ts'
 import { done, Empty } from '#platform/http/responses/declared-responses.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
@@ -19,9 +18,7 @@ import { FilesData, parseFilesData, VersionData } from './requests.ts'
 import { receiveForm } from './version-form.ts'
 
 export function versionUploadRoutes(app: App, deps: Deps): void {
-  openScope(app, (scope) => {
-    // The handler reads forms part by part. The JSON parser stays active for descriptions without files.
-    leaveFormsUnparsed(scope)
+  openFormScope(app, (scope) => {
     scope.post(
       '/v3/version',
       {
@@ -55,8 +52,7 @@ export function versionUploadRoutes(app: App, deps: Deps): void {
 
 /** `prefix`: the v2 API has the same route. */
 export function fileUploadRoute(app: App, deps: Deps, prefix = '/v3'): void {
-  openScope(app, (scope) => {
-    leaveFormsUnparsed(scope)
+  openFormScope(app, (scope) => {
     scope.post(
       `${prefix}/version/:id/file`,
       {

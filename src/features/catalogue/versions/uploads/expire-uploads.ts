@@ -24,10 +24,8 @@ export async function expireUploads(
         .forUpdate()
         .skipLocked()
         .execute()
-      await eraseUploads(
-        tx,
-        due.map(({ id }) => id),
-      )
+      const ids = due.map(({ id }) => id)
+      await eraseUploads(tx, ids)
       return due
     })
     for (const { id, received } of erased) recordEvent(deps, 'upload.expired', { upload_id: id, bytes: received })

@@ -126,10 +126,8 @@ export async function eraseUploads(tx: Tx, ids: readonly string[]): Promise<numb
 /** Deletes the uploads that a draft names. */
 export async function eraseUploadsOf(tx: Tx, versionId: string): Promise<void> {
   const rows = await tx.selectFrom('upload').select('id').where('version_id', '=', versionId).forUpdate().execute()
-  await eraseUploads(
-    tx,
-    rows.map(({ id }) => id),
-  )
+  const ids = rows.map(({ id }) => id)
+  await eraseUploads(tx, ids)
 }
 
 /** Keeps uploads that a draft names longer. */

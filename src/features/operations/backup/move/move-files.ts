@@ -5,7 +5,7 @@ import { OperatorError } from '#lib/operator-error.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { Files } from '#ports/files/files.ts'
 import { contentTypeOf } from '../restore-files.ts'
-import { connectAlone } from '../rows.ts'
+import { withConnection } from '../rows.ts'
 import { countStoredKeys, type StoredKey, storedKeys } from '../stored-keys.ts'
 
 export type MoveReport = {
@@ -32,8 +32,7 @@ export async function moveFiles(
   { onProgress }: { onProgress?: (done: number, total: number) => void } = {},
 ): Promise<MoveReport> {
   const report: MoveReport = { copied: 0, present: 0, bytes: 0, missing: [] }
-  const client = await connectAlone(deps.pool, 'depot-move')
-  try {
+  return withConnection(deps.pool, 'depot-move', async (client) => {
     await client.query('begin isolation level repeatable read read only')
     const total = await countStoredKeys(client)
     let done = 0
@@ -49,9 +48,7 @@ export async function moveFiles(
     }
     await forEachConcurrently(storedKeys(client), copy, CONCURRENCY)
     return report
-  } finally {
-    await client.end()
-  }
+  })
 }
 
 /** Copies a file and returns the number of bytes, or the reason why it was not copied. */

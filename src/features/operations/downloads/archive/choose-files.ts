@@ -51,10 +51,8 @@ export async function chooseFiles(
 ): Promise<Archive> {
   const required = requires === undefined ? [] : await listAllRequired(deps, viewer, versions, requires.filter)
   const all = [...versions, ...required]
-  const rows = await listFileRows(
-    deps.db,
-    all.map(({ id }) => id),
-  )
+  const ids = all.map(({ id }) => id)
+  const rows = await listFileRows(deps.db, ids)
   const chosen = versions.flatMap(({ id }) => selectFiles(rows.get(id) ?? [], files))
   if (Array.isArray(files)) requireNames(files, chosen)
   chosen.push(...required.flatMap(({ id }) => selectFiles(rows.get(id) ?? [], 'primary')))

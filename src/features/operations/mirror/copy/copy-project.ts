@@ -4,15 +4,16 @@ import type { StoredOrigin } from '#features/basics/access/origin.ts'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { recordStatusEvents } from '#features/basics/events/record-event.ts'
-import { storeImageFiles } from '#features/basics/images/hosted-image.ts'
+import { withStoredImages } from '#features/basics/images/hosted-image.ts'
 import { isReservedSlug, listVersionIds, lockProject, type ProjectRow } from '#features/catalogue/projects/queries.ts'
+import { insertProjectRow } from '#features/catalogue/publishing/insert-project.ts'
 import { newId } from '#lib/ids.ts'
 import { isPublicStatus } from '#lib/project-status.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import { enqueue } from '#platform/jobs/queue.ts'
-import { dropClaims, publishFiles, withClaims } from '#ports/files/claims.ts'
+import { dropClaims } from '#ports/files/claims.ts'
 import type { CopyFailure } from '../failures.ts'
 import { forgetFailures, listFreeIds, listOrigins, type OriginRow, rememberFailure } from '../queries.ts'
 import { revisionOf } from '../revision.ts'
@@ -106,20 +107,12 @@ export async function reportProject(
 async function store(plan: Plan): Promise<void> {
   const { deps } = plan.run
   const files = plan.versions.flatMap((version) => version.files)
-  const images = imageFiles(plan.images)
-  const imageKeys = images.map(({ key }) => key)
-  await withClaims(deps, {
-    keys: [...imageKeys, ...files.map(({ storageKey }) => storageKey)],
-    store: async () => {
-      await storeImageFiles(deps.files, images)
-      await publishFiles(deps.files, files)
-    },
-    commit: () =>
-      transaction(deps, async (tx, changed) => {
-        await write(tx, changed, plan)
-        await dropClaims(tx, imageKeys)
-      }),
-  })
+  await withStoredImages(deps, { images: imageFiles(plan.images), files }, (imageKeys) =>
+    transaction(deps, async (tx, changed) => {
+      await write(tx, changed, plan)
+      await dropClaims(tx, imageKeys)
+    }),
+  )
 }
 
 async function write(tx: Tx, changed: ChangeSet, plan: Plan): Promise<void> {
@@ -199,28 +192,10 @@ function storedOrigin({ run, project: { remote, author } }: Plan): string {
 async function insertRow(tx: Tx, plan: Plan): Promise<ProjectRow['status']> {
   const { run, project, columns, id } = plan
   const { remote } = project
-  const teamId = newId()
   const slug = await freeSlug(tx, columns.slug)
-  await tx.insertInto('team').values({ id: teamId }).execute()
-  await tx
-    .insertInto('project')
-    .values({
-      id,
-      ...columns,
-      slug,
-      status: remote.status,
-      team_id: teamId,
-      organization_id: run.owner.organizationId,
-      origin: storedOrigin(plan),
-    })
-    .execute()
-  await tx.insertInto('thread').values({ id: newId(), type: 'project', project_id: id }).execute()
-  await recordAudit(tx, {
-    action: 'project.created',
-    actor: COMMAND,
-    subject: { kind: 'project', id },
-    details: { slug, status: remote.status, mirrored_from: run.mirror.address },
-  })
+  const organization_id = run.owner.organizationId
+  const row = { id, ...columns, slug, status: remote.status, organization_id, origin: storedOrigin(plan) }
+  await insertProjectRow(tx, COMMAND, row, { mirrored_from: run.mirror.address })
   await recordStatusEvents(tx, { id, from: 'draft', to: remote.status })
   return remote.status
 }

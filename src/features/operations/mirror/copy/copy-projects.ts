@@ -128,20 +128,13 @@ async function copyPart(run: MirrorRun, part: readonly Planned[], revisions: Rev
   }
   if (!run.isDryRun) {
     await markSeen(deps.db, mirror, 'project', projectIds)
-    await markSeen(
-      deps.db,
-      mirror,
-      'version',
-      part.flatMap(({ project }) => project.versions),
-    )
+    const seen = part.flatMap(({ project }) => project.versions)
+    await markSeen(deps.db, mirror, 'version', seen)
   }
   if (changed.length === 0) return behind.length === 0
   const names = await namesOf(run, changed)
-  const hashes = await hashesOf(
-    run,
-    changed.flatMap(({ versions }) => versions),
-    read,
-  )
+  const changedVersions = changed.flatMap(({ versions }) => versions)
+  const hashes = await hashesOf(run, changedVersions, read)
   for (const { project, versions, failures, isSame } of changed) {
     for (const [versionId, failure] of failures) await reportFailure(run, { projectId: project.id, versionId, failure })
     const author = names.projectAuthor(project)

@@ -47,18 +47,11 @@ export async function copyRemovals(
     projects: projects.filter((one) => !isPublic(one)),
     versions: versions.filter((one) => !isListed(one)),
   })
-  const behind = { projects: projects.filter(isPublic), versions: versions.filter(isListed) }
-  reportBehind(
-    run,
-    'project',
-    behind.projects.map(({ origin }) => origin.remote_id),
-  )
-  reportBehind(
-    run,
-    'version',
-    behind.versions.map(({ origin }) => origin.remote_id),
-  )
-  return behind.projects.length + behind.versions.length === 0
+  const projectsBehind = projects.filter(isPublic).map(({ origin }) => origin.remote_id)
+  const versionsBehind = versions.filter(isListed).map(({ origin }) => origin.remote_id)
+  reportBehind(run, 'project', projectsBehind)
+  reportBehind(run, 'version', versionsBehind)
+  return projectsBehind.length + versionsBehind.length === 0
 }
 
 async function readShown<T>(

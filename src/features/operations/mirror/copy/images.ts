@@ -1,7 +1,8 @@
 // The icon and the gallery of a copy: downloaded and encoded again, as for an upload.
-import { type Insertable, sql } from 'kysely'
-import { type HostedImage, imageKeys, toHostedImage } from '#features/basics/images/hosted-image.ts'
+import type { Insertable } from 'kysely'
+import { type HostedImage, iconColumns, imageKeys, toHostedImage } from '#features/basics/images/hosted-image.ts'
 import { ICON_BYTES_MAX, removeImages } from '#features/basics/images/icons.ts'
+import { toGalleryRow } from '#features/catalogue/projects/gallery/queries.ts'
 import { setLikenessOfIcon } from '#features/catalogue/projects/queries.ts'
 import { newId } from '#lib/ids.ts'
 import type { Tx } from '#platform/db/db.ts'
@@ -138,33 +139,18 @@ async function insertItem(
   if (image === undefined) return undefined
   const row = await tx
     .insertInto('gallery_item')
-    .values({
-      id: newId(),
-      project_id: projectId,
-      url: image.key,
-      raw_url: image.rawKey,
-      content_sha1: image.contentSha1,
-      width: image.width,
-      height: image.height,
-      copy_widths: image.copyWidths,
-      ...fields,
-    })
+    .values({ ...toGalleryRow(projectId, image), ...fields })
     .onConflict((conflict) => conflict.doNothing())
     .returning('id')
     .executeTakeFirst()
-  if (row === undefined)
-    await removeImages(
-      tx,
-      image.stored.map(({ key }) => key),
-    )
+  const keys = image.stored.map(({ key }) => key)
+  if (row === undefined) await removeImages(tx, keys)
   return row?.id
 }
 
 async function updateItem(tx: Tx, id: string, fields: ItemFields): Promise<string | undefined> {
-  const rows = await sql<{ id: string }>`update gallery_item set featured = ${fields.featured ?? false},
-    name = ${fields.name ?? null}, description = ${fields.description ?? null}, ordering = ${fields.ordering ?? 0},
-    created = ${fields.created ?? null} where id = ${id} returning id`.execute(tx)
-  return rows.rows[0]?.id
+  const updated = tx.updateTable('gallery_item').set(fields).where('id', '=', id).returning('id')
+  return (await updated.executeTakeFirst())?.id
 }
 
 async function writeIcon(
@@ -180,11 +166,7 @@ async function writeIcon(
     .where('id', '=', projectId)
     .executeTakeFirstOrThrow()
   const image = icon?.image
-  await tx
-    .updateTable('project')
-    .set({ icon_url: image?.key ?? null, raw_icon_url: image?.rawKey ?? null, color: image?.color ?? null })
-    .where('id', '=', projectId)
-    .execute()
+  await tx.updateTable('project').set(iconColumns(image)).where('id', '=', projectId).execute()
   await setLikenessOfIcon(tx, projectId, image?.likeness ?? null)
   await removeImages(tx, [old.icon_url, old.raw_icon_url])
   return icon === null ? {} : { icon: icon.url }

@@ -88,13 +88,10 @@ async function placesOf(
   }: { versions: readonly RemoteVersion[]; origins: Map<string, OriginRow>; projectId: string },
 ): Promise<Places> {
   const hashes = versions.flatMap(({ files }) => files.map(({ hashes: { sha512 } }) => sha512))
+  const remoteIds = versions.map(({ id }) => id)
   const ids = [...origins.values()].flatMap(({ version_id }) => version_id ?? [])
   const [freeIds, owners, files] = await Promise.all([
-    listFreeIds(
-      db,
-      'version',
-      versions.map(({ id }) => id),
-    ),
+    listFreeIds(db, 'version', remoteIds),
     sql<{ sha512: string }>`select sha512 from file_content where sha512 = any(${hashes}::text[])
       and project_id <> ${projectId}`.execute(db),
     sql<{ version_id: string; hashes: string[] }>`select version_id, array_agg(sha512) as hashes from file

@@ -9,7 +9,7 @@ import { freeContents } from '#features/catalogue/versions/lifecycle/delete-vers
 import { admitStatus, firstStatus, holdForScan, requestScan } from '#features/catalogue/versions/lifecycle/scan-gate.ts'
 import { recordVersionStatus } from '#features/catalogue/versions/lifecycle/show-version.ts'
 import { insertDependencies } from '#features/catalogue/versions/publish/dependencies.ts'
-import { insertFiles } from '#features/catalogue/versions/publish/insert-version.ts'
+import { insertFiles, insertVersionRow } from '#features/catalogue/versions/publish/insert-version.ts'
 import type { VersionRow } from '#features/catalogue/versions/queries.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
 import type { Tx } from '#platform/db/db.ts'
@@ -73,27 +73,9 @@ const storedOrigin = ({ run, origin, version }: VersionWrite): string =>
 async function insertRow(tx: Tx, write: VersionWrite): Promise<void> {
   const { run, project, version } = write
   const first = firstStatus(version.parsed.status, run.deps.config.scanner)
-  await tx
-    .insertInto('version')
-    .values({
-      id: version.id,
-      project_id: project.id,
-      author_id: run.owner.accountId,
-      ...columnsOf(write),
-      ...first,
-      origin: storedOrigin(write),
-    })
-    .execute()
-  await recordAudit(tx, {
-    action: 'version.created',
-    actor: COMMAND,
-    subject: { kind: 'version', id: version.id },
-    details: {
-      project: project.id,
-      version_number: version.parsed.columns.version_number,
-      status: version.parsed.status,
-    },
-  })
+  const owners = { id: version.id, project_id: project.id, author_id: run.owner.accountId }
+  const row = { ...owners, ...columnsOf(write), ...first, origin: storedOrigin(write) }
+  await insertVersionRow(tx, COMMAND, row, version.parsed.status)
   if (first.status === 'listed')
     await recordVersionStatus(tx, { project, versionId: version.id, from: 'draft', to: 'listed' })
 }
@@ -141,23 +123,12 @@ async function alignFiles(tx: Tx, { project, version: { id, remote } }: VersionW
     .execute()
   const gone = rows.filter(({ sha512 }) => !wanted.has(sha512))
   if (gone.length > 0) {
-    await tx
-      .deleteFrom('file')
-      .where(
-        'id',
-        'in',
-        gone.map((file) => file.id),
-      )
-      .execute()
-    await freeContents(
-      tx,
-      project.id,
-      gone.map(({ sha512 }) => sha512),
-    )
-    await removeLater(
-      tx,
-      gone.map(({ storage_key }) => storage_key),
-    )
+    const fileIds = gone.map((file) => file.id)
+    await tx.deleteFrom('file').where('id', 'in', fileIds).execute()
+    const hashes = gone.map(({ sha512 }) => sha512)
+    await freeContents(tx, project.id, hashes)
+    const keys = gone.map(({ storage_key }) => storage_key)
+    await removeLater(tx, keys)
   }
   for (const { id: fileId, sha512, is_primary, file_type } of rows) {
     const file = wanted.get(sha512)

@@ -55,15 +55,16 @@ async function readMany<T>(
       const name = nameOf(value as Json)
       // Objects that nobody asked for.
       if (!wanted.has(name)) continue
-      if (checker.Check(value)) found.set(name, { ...value, json: value as Json })
-      else
-        found.set(
-          name,
-          new CopyFailure('refused', `the source describes it in an unknown form: ${problemOf(checker, value)}`),
-        )
+      found.set(name, checked(checker, value))
     }
   }
   return found
+}
+
+/** Returns the object with its JSON, or a failure if its form is unknown. */
+function checked<T>(checker: Checker<T>, value: unknown): (T & { json: Json }) | CopyFailure {
+  if (checker.Check(value)) return { ...value, json: value as Json }
+  return new CopyFailure('refused', `the source describes it in an unknown form: ${problemOf(checker, value)}`)
 }
 
 class TooLarge {
@@ -117,12 +118,7 @@ export async function readNamedProjects(
       const name = wanted.get(String(id).toLowerCase()) ?? wanted.get(String(slug).toLowerCase())
       if (name === undefined) continue
       known.add(name)
-      if (isProject.Check(value)) found.set(value.id, { ...value, json: value as Json })
-      else
-        found.set(
-          String(id),
-          new CopyFailure('refused', `the source describes it in an unknown form: ${problemOf(isProject, value)}`),
-        )
+      found.set(String(id), checked<RemoteProject>(isProject, value))
     }
   }
   return { found, unknown: names.filter((name) => !known.has(name)) }
@@ -163,12 +159,7 @@ export async function readOrganizationProjects(source: Source, name: string): Pr
   const found: Read<ReadProject> = new Map()
   for (const value of Array.isArray(list) ? list : []) {
     const id = String((value as { id?: unknown } | null)?.id)
-    if (isProject.Check(value)) found.set(value.id, { ...value, json: value as Json })
-    else
-      found.set(
-        id,
-        new CopyFailure('refused', `the source describes it in an unknown form: ${problemOf(isProject, value)}`),
-      )
+    found.set(id, checked<RemoteProject>(isProject, value))
   }
   return found
 }

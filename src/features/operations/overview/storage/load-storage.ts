@@ -49,10 +49,8 @@ function kindsOf(row: MeasuredDay): StorageView['kinds'] {
 /** Projects that were deleted since the measurement are omitted. */
 async function projectsOf(db: Deps['db'], newest: MeasuredDay | undefined): Promise<StorageView['projects']> {
   const largest = newest?.details?.largest ?? []
-  const names = await listNames(
-    db,
-    largest.map(({ id }) => id),
-  )
+  const ids = largest.map(({ id }) => id)
+  const names = await listNames(db, ids)
   return largest.flatMap(({ id, bytes, files }) => {
     const known = names.get(id)
     return known === undefined ? [] : [{ id, slug: known.slug, name: known.name, bytes, files }]

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Actor } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { IMAGE_KEYS } from '#features/basics/images/hosted-image.ts'
-import { connectAlone } from '#features/operations/backup/rows.ts'
+import { withConnection } from '#features/operations/backup/rows.ts'
 import { withReferences } from '#features/operations/backup/stored-keys.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import { enqueue } from '#platform/jobs/queue.ts'
@@ -62,8 +62,7 @@ async function measureFiles(
     usage[`${kind}_files`] += 1
   }
   const suspects: { key: string; sizeBytes: number }[] = []
-  const client = await connectAlone(pool, 'depot-storage')
-  try {
+  return withConnection(pool, 'depot-storage', async (client) => {
     for await (const [file, isReferenced] of withReferences(client, files.list())) {
       signal.throwIfAborted()
       if (isReferenced) count(file.key.startsWith(IMAGE_KEYS) ? 'image' : 'version', file.sizeBytes)
@@ -78,9 +77,7 @@ async function measureFiles(
       if (orphans.length < ORPHANS_SHOWN) orphans.push({ key, bytes: sizeBytes })
     }
     return { ...usage, orphans }
-  } finally {
-    await client.end()
-  }
+  })
 }
 
 async function databaseBytes({ db }: Pick<Deps, 'db'>): Promise<number> {

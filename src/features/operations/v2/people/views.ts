@@ -9,6 +9,7 @@ import { toNotificationView } from '#features/people/notifications/views.ts'
 import type { UserForm } from '#features/people/users/routes.ts'
 import { type CachedUser, userForm } from '#features/people/users/user-cache.ts'
 import { UserView } from '#features/people/users/views.ts'
+import { keepKnownKeys } from '#lib/schema/known-keys.ts'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { bytesToKeep, JsonEntity } from '#lib/text/json-bytes.ts'
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
@@ -39,15 +40,9 @@ const UserV2 = Type.Object(
 )
 type UserV2 = Static<typeof UserV2>
 
-export function toUserV2({
-  campaigns: _,
-  allow_friend_requests: _allow,
-  revision: _revision,
-  service_of: _serviceOf,
-  payout_data,
-  ...shown
-}: UserView): UserV2 {
-  return { ...shown, payout_data: toPayoutDataV2(payout_data), name: null, github_id: null }
+function toUserV2(user: UserView): UserV2 {
+  const payout_data = toPayoutDataV2(user.payout_data)
+  return keepKnownKeys<UserV2>(UserV2, { ...user, payout_data, name: null, github_id: null })
 }
 
 function toPayoutDataV2(data: UserView['payout_data']): UserV2['payout_data'] {

@@ -1,7 +1,7 @@
 // Statements of deliveries.
 import { type Selectable, sql } from 'kysely'
 import { PING } from '#features/basics/events/event-kinds.ts'
-import type { Db, Tx } from '#platform/db/db.ts'
+import { countRows, type Db, type Tx } from '#platform/db/db.ts'
 import type { Event, WebhookAttempt, WebhookDelivery } from '#platform/db/schema.ts'
 import type { DeliveryState } from './requests.ts'
 
@@ -73,14 +73,13 @@ export async function insertAgain(tx: Tx, { webhook_id, event_id, subject }: Del
   return id
 }
 
-export async function countPending(tx: Tx, webhookId: string, kind: Event['kind']): Promise<number> {
-  const { count } = await tx
-    .selectFrom('webhook_delivery')
-    .innerJoin('event', 'event.id', 'webhook_delivery.event_id')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('webhook_id', '=', webhookId)
-    .where('state', '=', 'pending')
-    .where('event.kind', '=', kind)
-    .executeTakeFirstOrThrow()
-  return Number(count)
+export function countPending(tx: Tx, webhookId: string, kind: Event['kind']): Promise<number> {
+  return countRows(
+    tx
+      .selectFrom('webhook_delivery')
+      .innerJoin('event', 'event.id', 'webhook_delivery.event_id')
+      .where('webhook_id', '=', webhookId)
+      .where('state', '=', 'pending')
+      .where('event.kind', '=', kind),
+  )
 }
