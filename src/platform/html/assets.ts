@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
+import { classOfHue, HUES } from './hues.ts'
 
 const FOLDER = join(import.meta.dirname, 'assets')
 /** Path of the assets, below the path of the public URL. */
@@ -119,13 +120,17 @@ function joinScripts(parts: readonly (string | readonly string[])[]): Buffer {
   return Buffer.from([base, ...others.map((part) => `{\n${part}}\n`)].join(''))
 }
 
-/** Returns a style sheet without comments and line breaks, with the hashed names of its fonts. */
+const HUE_SELECTOR = HUES.map((hue) => `.${classOfHue(hue)}`).join(',')
+const HUE_RULES = HUES.map((hue) => `.${classOfHue(hue)}{--hue:${hue}}`).join('')
+
+/** Returns a style sheet without comments and line breaks, with the hashed names of its fonts and a rule for each hue. */
 function joinStyles(assets: Assets, sheet: StyleSheet): Buffer {
   const style = STYLE_PARTS[sheet].map((part) => readFileSync(join(STYLES, `${part}.css`), 'utf8')).join('')
   const short = style
     .replace(/\/\*[\s\S]*?\*\//g, '')
     .replace(/\s+/g, ' ')
     .replace(/ ?([{};,]) ?/g, '$1')
+    .replace(':root,.hue{', `${HUE_RULES}:root,${HUE_SELECTOR}{`)
   return Buffer.from(
     short.replace(/url\(([a-z-]+\.woff2)\)/g, (_all, file: string) => {
       const font = assets.get(file as AssetName)

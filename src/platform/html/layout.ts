@@ -2,6 +2,7 @@
 
 import { csrfField } from './forms.ts'
 import { attributes, html, type Markup, type Part, trusted } from './html.ts'
+import { classOfHue } from './hues.ts'
 import type { IconName } from './icons.ts'
 import { type MessageKey, OFFERED_LANGUAGES } from './languages.ts'
 import { face } from './lists.ts'
@@ -48,7 +49,7 @@ export function layout(context: PageContext, page: Page): string {
   const root = attributes({
     lang: language.tag,
     dir: language.dir === 'rtl' ? 'rtl' : null,
-    class: site.accentHue === undefined ? null : hueClass(site.accentHue),
+    class: site.accentHue === undefined ? null : classOfHue(site.accentHue),
     'data-theme': theme === 'system' ? null : theme,
   })
   return String(html`<!doctype html>
@@ -68,11 +69,6 @@ ${footer(context)}
 </body>
 </html>
 `)
-}
-
-/** Returns the nearest hue class of the style sheet, which has one per 15 degrees. */
-function hueClass(degrees: number): string {
-  return `h${(Math.round(degrees / 15) * 15) % 360}`
 }
 
 /** The first paint waits for the style sheet and for the script, which hides buttons, but not for the font. */

@@ -1,5 +1,6 @@
 // Names and icons of the taxonomy's terms, and the texts and colours that describe a project.
 import { releasesOf } from '#features/operations/search/facet-counts.ts'
+import { classOfHue } from '#platform/html/hues.ts'
 import type { IconName } from '#platform/html/icons.ts'
 import { type Language, type MessageKey, messageOr } from '#platform/html/languages.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
@@ -95,8 +96,7 @@ export function hueClass(color: number | null | undefined): string | undefined {
   const along = 1.9779984951 * l - 2.428592205 * m + 0.4505937099 * s
   const across = 0.0259040371 * l + 0.7827717662 * m - 0.808675766 * s
   if (Math.hypot(along, across) < CHROMA_MIN) return undefined
-  const degrees = (Math.atan2(across, along) * 180) / Math.PI
-  return `h${(((Math.round(degrees / 15) * 15) % 360) + 360) % 360}`
+  return classOfHue((Math.atan2(across, along) * 180) / Math.PI)
 }
 
 /** Returns the releases of a list, newest first. */

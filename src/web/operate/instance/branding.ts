@@ -5,6 +5,7 @@ import { replaceMark, setMark } from '#features/basics/settings/set-mark.ts'
 import { accentContrast } from '#platform/html/accent-contrast.ts'
 import { fileField, form, textArea, textField } from '#platform/html/forms.ts'
 import { attributes, html, type Part } from '#platform/html/html.ts'
+import { classOfHue, HUES } from '#platform/html/hues.ts'
 import { face } from '#platform/html/lists.ts'
 import { type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { saveBar } from '#platform/html/work/actions.ts'
@@ -17,8 +18,6 @@ import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.
 import { showOperator } from '../sections.ts'
 import { type InstanceSettings, loadSettings, saveSettings, sourceOf } from './settings-values.ts'
 
-/** The hues that the style sheet has, in degrees. */
-const HUES = Array.from({ length: 24 }, (_, step) => step * 15)
 const SECTION_TEXTS = {
   trending: 'home.rising',
   downloads: 'home.downloads',
@@ -162,7 +161,7 @@ ${option({ value: '', label: t('ops.settings.colour.default'), text: t('ops.sett
   (hue) => {
     const { light, dark } = accentContrast(hue)
     const text = t('ops.settings.contrast', { light: number(light), dark: number(dark) })
-    return option({ value: String(hue), label: html`${hue}°`, text, hue: `h${(Math.round(hue / 15) * 15) % 360}` })
+    return option({ value: String(hue), label: html`${hue}°`, text, hue: classOfHue(hue) })
   },
 )}</div></fieldset>`
 }
