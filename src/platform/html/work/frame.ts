@@ -18,7 +18,7 @@ export type Subject = {
   /** Pages above this page, with paths of the instance. */
   crumbs?: readonly { path: string; label: string }[]
   /** Class of the subject's hue. */
-  hue?: string
+  hue?: string | undefined
 }
 
 /** Renders the heading of the page above the sheet. */

@@ -92,7 +92,7 @@ ${section({ id: 'thread', title: t('moderate.thread'), content: await threadList
       ],
       facts: factsOf(request, review),
       tools: html`<a class="button" href="${pathTo(page, path)}">${icon(page, 'external')}${t('manage.view')}</a>${nextButton(page)}`,
-      ...hueOf(view.color),
+      hue: hueClass(view.color),
     },
     form: state,
     above: claimBar(request, review),
@@ -108,11 +108,6 @@ const undoneBy = ({ undoable, project, changes }: Review): string | undefined =>
 function nextButton(page: PageContext): Markup {
   const content = html`<button name="do" value="next" data-key="n">${page.language.t('moderate.next')}</button>`
   return form(page, { action: pathTo(page, PATHS.moderationQueue), content })
-}
-
-function hueOf(color: number | null): { hue?: string } {
-  const hue = hueClass(color)
-  return hue === undefined ? {} : { hue }
 }
 
 function factsOf({ page }: OwnRequest, { view, entry, changes }: Review): Part[] {

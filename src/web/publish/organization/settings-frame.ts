@@ -63,7 +63,6 @@ export async function showOrganizationSettings(
   const { t } = page.language
   const { view, settings, member, team } = data
   const members = team.members.filter(({ accepted }) => accepted)
-  const hue = hueClass(view.color)
   const canGrant = ({ organization_permissions }: (typeof members)[number]) =>
     hasOrganizationPermission(organization_permissions ?? 0, 'EDIT_MEMBER')
   return showSettings(request, of, {
@@ -82,7 +81,7 @@ export async function showOrganizationSettings(
         { path: PATHS.dashboardOrganizations, label: t('organizations.title') },
         { path: settings, label: view.name },
       ],
-      ...(hue === undefined ? {} : { hue }),
+      hue: hueClass(view.color),
     },
     groups: [
       {

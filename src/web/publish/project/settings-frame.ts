@@ -100,7 +100,6 @@ export async function showProjectSettings(
 export function projectSubject({ page, deps }: OwnRequest, data: ManagedProject): WorkPage['subject'] {
   const { language } = page
   const { view, path, organization } = data
-  const hue = hueClass(view.color)
   return {
     name: view.name,
     tile: tile(page, { iconUrl: imageUrl(deps.config, view.icon_url), rawUrl: view.raw_icon_url }, 35),
@@ -115,7 +114,7 @@ export function projectSubject({ page, deps }: OwnRequest, data: ManagedProject)
       { path: PATHS.dashboardProjects, label: language.t('work.projects') },
       { path: data.settings, label: view.name },
     ],
-    ...(hue === undefined ? {} : { hue }),
+    hue: hueClass(view.color),
   }
 }
 
