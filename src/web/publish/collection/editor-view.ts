@@ -10,7 +10,7 @@ import { saveBar, type Undo } from '#platform/html/work/actions.ts'
 import { optionCards } from '#platform/html/work/choices.ts'
 import { sheetHead, sheetPart } from '#platform/html/work/frame.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
-import { PATHS, pageNumber, withQuery } from '#web/kit/paths.ts'
+import { listPage, PATHS } from '#web/kit/paths.ts'
 import { conflictNote, editBase } from '#web/kit/work/edits.ts'
 import { editState, type FormState } from '#web/kit/work/form-page.ts'
 import { showWork } from '#web/kit/work/work-page.ts'
@@ -38,20 +38,10 @@ export async function showEditor(
   const { t } = page.language
   const { view, isCreator, path } = data
   const state = editState(given)
-  const last = Math.max(1, Math.ceil(view.projects.length / PAGE_SIZE))
-  const current = Math.min(pageNumber(request), last)
-  const start = (current - 1) * PAGE_SIZE
-  const edit = `${path}/edit`
-  const href = (number: number) => pathTo(page, withQuery(edit, { page: number === 1 ? undefined : String(number) }))
-  const action = href(current)
-  const listed = await loadListed(request, view.projects.slice(start, start + PAGE_SIZE), {
-    start,
-    current,
-    last,
-    href,
-  })
+  const { shown, pages } = listPage(request, view.projects, { path: `${path}/edit`, size: PAGE_SIZE })
+  const action = pages.href(pages.current)
+  const listed = await loadListed(request, shown, { start: (pages.current - 1) * PAGE_SIZE, pages })
   const url = imageUrl(request.deps.config, view.icon_url)
-  const hue = hueClass(view.color)
   return showWork(request, {
     title: t('collections.edit.title', { name: view.name }),
     subject: {
@@ -63,7 +53,7 @@ export async function showEditor(
       ],
       tools: html`<a class="button" href="${pathTo(page, path)}">${icon(page, 'eye')}${t('collections.view')}</a>${isCreator && html`<a class="button" href="${pathTo(page, `${path}/delete`)}">${icon(page, 'trash')}${t('collections.delete')}</a>`}`,
       crumbs: [{ path: PATHS.dashboardCollections, label: t('collections.title') }],
-      ...(hue === undefined ? {} : { hue }),
+      hue: hueClass(view.color),
     },
     sections: dashboardSections(page, PATHS.dashboardCollections),
     form: given,

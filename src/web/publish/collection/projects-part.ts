@@ -31,9 +31,7 @@ export type Listed = {
   setup: Setup
   /** Number of projects on the pages before. */
   start: number
-  current: number
-  last: number
-  href: (page: number) => string
+  pages: Parameters<typeof pager>[1]
 }
 
 /** Loads the projects with these IDs, with a constant number of statements. */
@@ -66,7 +64,6 @@ export function projectsPart(
   { data, state, listed }: { data: ManagedCollection; state: FormState; listed: Listed },
 ): Markup {
   const { t } = page.language
-  const { current, last, href } = listed
   const entered = new Set(shownIds(state))
   const rows = listed.rows.map((row, index) =>
     entry(page, row, { state, entered, place: listed.start + index + 1, count: data.view.projects.length }),
@@ -75,7 +72,7 @@ export function projectsPart(
     rows.length === 0
       ? emptyState(page, { icon: 'bookmark', title: t('collections.empty') })
       : html`<div class="entries-box"><ol class="entries places" data-order="place" start="${listed.start + 1}">${rows}</ol></div>
-${pager(page, { current, last, href })}`
+${pager(page, listed.pages)}`
   return sheetPart({
     id: 'projects',
     title: t('publish.projects'),

@@ -8,7 +8,7 @@ import { checkbox } from '#platform/html/forms.ts'
 import { attributes, html, type Markup, type Part } from '#platform/html/html.ts'
 import { emptyState, pager } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
-import { pageNumber, withQuery } from '#web/kit/paths.ts'
+import { listPage, withQuery } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import { versionOf } from '../lists/rows.ts'
 import { projectPage } from '../project/project-frame.ts'
@@ -112,17 +112,16 @@ function entryList(
       entry.path.toLowerCase().includes(wanted) &&
       (choice.isOnlyDifferent ? entry.state !== 'same' : entry.state !== 'removed'),
   )
-  const last = Math.max(1, Math.ceil(matching.length / PER_PAGE))
-  const current = Math.min(pageNumber(request), last)
-  const shown = matching.slice((current - 1) * PER_PAGE, current * PER_PAGE)
   const only = choice.isOnlyDifferent ? 'different' : ''
-  const href = (number: number) =>
-    pathTo(page, withQuery(path, { file: choice.file, q: choice.text, only, page: number === 1 ? '' : String(number) }))
+  const { shown, pages } = listPage(request, matching, {
+    path: withQuery(path, { file: choice.file, q: choice.text, only }),
+    size: PER_PAGE,
+  })
   if (shown.length === 0) return emptyState(page, { icon: 'search', title: language.t('project.contents.nothing') })
   return html`<p class="soft">${language.t('project.contents.files', { count: matching.length })}</p>
 <ul class="tree">
 ${shown.map((entry) => entryItem(page, entry, choice.isOnlyDifferent))}</ul>
-${pager(page, { current, last, href })}`
+${pager(page, pages)}`
 }
 
 const SIGNS = { added: 'plus', removed: 'x', changed: 'pencil', same: 'file' } as const
