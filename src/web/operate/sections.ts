@@ -67,7 +67,6 @@ export type OperatorPage = Omit<WorkPage, 'subject' | 'sections' | 'title'> & {
 export function showOperator(request: OwnRequest, of: OperatorPage): FastifyReply {
   const { t } = request.page.language
   const { section, heading, text, action, facts = [], tools, body, ...rest } = of
-  const head = { title: heading, ...(text === undefined ? {} : { text }), ...(action === undefined ? {} : { action }) }
   return showWork(request, {
     ...rest,
     title: t('operate.page-title', { section: heading }),
@@ -80,7 +79,7 @@ export function showOperator(request: OwnRequest, of: OperatorPage): FastifyRepl
         items: items.map(({ label, ...item }) => ({ ...item, label: t(label) })),
       })),
     },
-    body: html`${sheetHead(head)}
+    body: html`${sheetHead({ title: heading, text, action })}
 ${body}`,
   })
 }

@@ -54,7 +54,7 @@ export function showDashboardPage(request: OwnRequest, of: DashboardPage): Fasti
   const { path, facts = [], tools, ...page } = of
   return showWork(request, {
     ...page,
-    subject: { name: t('publish.dashboard'), facts, ...(tools === undefined ? {} : { tools }) },
+    subject: { name: t('publish.dashboard'), facts, tools },
     sections: dashboardSections(request.page, path),
   })
 }

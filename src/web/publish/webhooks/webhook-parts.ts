@@ -94,7 +94,7 @@ export function showWebhook(
     sheetPart({
       id,
       title,
-      ...(text === undefined ? {} : { text }),
+      text,
       content: form(page, { action, className: 'stack', content }),
     })
   return [

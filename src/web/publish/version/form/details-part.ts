@@ -42,7 +42,7 @@ ${channelCards(request, { chosen: state.text('version_type', values.version_type
 ${loaderChips(request, data, { state, values, hint: from('loaders'), packHint: from('mrpack_loaders') })}
 ${gameVersionChips(request, { state, values, previous, hint: from('game_versions') })}
 ${environmentField(request, deps.taxonomy, { state, values, hint: from('environment') })}`
-  return sheetPart({ id: 'details', title: t('upload.details'), ...(text === undefined ? {} : { text }), content })
+  return sheetPart({ id: 'details', title: t('upload.details'), text, content })
 }
 
 /** Says where the value comes from, or offers the values of sources that disagree. */
