@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { Script } from 'node:vm'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { loadAssets } from './assets.ts'
+import { HUES } from './hues.ts'
 import { ICON_NAMES, WORK_ICON_NAMES } from './icons.ts'
 
 const assets = loadAssets()
@@ -85,6 +86,16 @@ test('the style loads nothing but fonts that are there, and no rule names a side
   assert.deepEqual(sided, null)
   assert.ok(!style.includes('!important'))
   assert.equal(style.split('{').length, style.split('}').length)
+})
+
+test('the style has the class of every hue, with the derived colours', () => {
+  const style = text('site.css')
+  const [derived = ''] = style.match(/:root,\.h0,[^{]*(?=\{--tint-wash:)/) ?? []
+  assert.equal(HUES.length, 24)
+  for (const hue of HUES) {
+    assert.ok(style.includes(`.h${hue}{--hue:${hue}}`), `h${hue}`)
+    assert.ok(derived.split(',').includes(`.h${hue}`), `h${hue}`)
+  }
 })
 
 test('the sprites contain exactly the icons of pages, each once', () => {
