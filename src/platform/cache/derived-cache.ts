@@ -164,7 +164,14 @@ type KindSource = { kind<V>(definition: KindDefinition<V>): KindReads<V> }
 
 /** Returns the same cache, but records each value that is read and each ID that is requested. */
 function recordReads<Cache extends KindSource>(cache: Cache, sources: Set<string>): Cache {
-  return { ...cache, kind: (definition) => recordReadsOf(definition, cache.kind(definition), sources) }
+  const kinds = new Map<object, unknown>()
+  return {
+    ...cache,
+    kind: <V>(definition: KindDefinition<V>) => {
+      if (!kinds.has(definition)) kinds.set(definition, recordReadsOf(definition, cache.kind(definition), sources))
+      return kinds.get(definition) as KindReads<V>
+    },
+  }
 }
 
 function recordReadsOf<V>(definition: KindDefinition<V>, kind: KindReads<V>, sources: Set<string>): KindReads<V> {

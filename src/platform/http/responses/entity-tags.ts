@@ -11,6 +11,7 @@ import {
   partsOfObject,
   writeObject,
 } from '#lib/text/json-bytes.ts'
+import { convertInPieces } from '#lib/text/json-pieces.ts'
 import { CODINGS, codingFor } from './content-coding.ts'
 import { sendRaw } from './declared-responses.ts'
 import { hasCodings } from './encode-response.ts'
@@ -75,9 +76,11 @@ export function omitBody(req: FastifyRequest, reply: FastifyReply, payload: unkn
 type Entity = { readonly bytes: Uint8Array; readonly etag: string }
 
 /** Sends a JSON array of cached entities. The ETag depends on their ETags, because hashing megabytes of content is slower. */
-export function sendList(reply: JoinedReply, entities: readonly Entity[]): never {
+export async function sendList(reply: JoinedReply, entities: readonly Entity[]): Promise<never> {
+  // An entity computes its ETag on first use.
+  const tags = await convertInPieces(entities, ({ etag }) => etag)
   const length = joinedLength(entities)
-  return sendJoined(reply, { length, write: (target) => joinJson(entities, target) }, `[${tagsOf(entities)}]`)
+  return sendJoined(reply, { length, write: (target) => joinJson(entities, target) }, `[${tags.join()}]`)
 }
 
 /**

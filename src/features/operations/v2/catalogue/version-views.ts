@@ -8,7 +8,6 @@ import {
   versionForm,
 } from '#features/catalogue/versions/lookup/version-cache.ts'
 import type { VersionView } from '#features/catalogue/versions/views.ts'
-import { keepKnownKeys } from '#lib/schema/known-keys.ts'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { JsonEntityWithTail } from '#lib/text/json-bytes.ts'
 import type { DerivedForm } from '#platform/cache/entries.ts'
@@ -66,16 +65,19 @@ export const VersionV2 = Type.Object(
 )
 type VersionV2 = Static<typeof VersionV2>
 
-/** Converts a version without its changelog, which lists can omit. */
+/** Converts a version without its changelog, which lists can omit. Deleting the other keys would be slower. */
 function toVersionV2(view: VersionView): VersionV2 {
   const fields = view as unknown as Record<string, unknown>
-  return keepKnownKeys<VersionV2>(VersionV2, {
-    ...view,
+  const known: Record<string, unknown> = {}
+  for (const name in fields) if (Object.hasOwn(VersionV2.properties, name)) known[name] = fields[name]
+  return {
+    ...(known as VersionV2),
+    dependencies: view.dependencies.map(({ declared_id: _, ...dependency }) => dependency),
     changelog_url: null,
     game_versions: (fields['game_versions'] as string[] | undefined) ?? [],
     loaders: versionLoaders(view.loaders, fields[PACK_LOADERS_FIELD] as string[] | undefined),
     environment: (fields['environment'] as string | undefined) ?? 'unknown',
-  })
+  }
 }
 
 const FORM: DerivedForm<CachedVersion, JsonEntityWithTail> = {
