@@ -84,7 +84,7 @@ async function coldRows(server: RunningDepot, hashes: readonly string[]): Promis
   }
   return costs.map(({ name, ones, ratios }) =>
     spread(
-      `${name}, 1,000 uncached hashes against one, processor time with the database`,
+      `${name}, 1,000 uncached hashes compared with one, processor time with the database`,
       ratios,
       10,
       `one: ${median(ones).toFixed(2)} ms`,
@@ -118,8 +118,8 @@ async function warmRows(
   }
   const what = `${name}, 1,000 cached hashes, ${CONNECTIONS} connections`
   return [
-    spread(`${what}: p99 against p50`, ratiosOfBulk, 4, texts[0]),
-    spread(`${what}: p99 of single requests meanwhile, against a quiet server`, ratiosOfSingle, 2, texts[1]),
+    spread(`${what}: p99 compared with p50`, ratiosOfBulk, 4, texts[0]),
+    spread(`${what}: p99 of single requests at the same time, compared with a quiet server`, ratiosOfSingle, 2, texts[1]),
   ]
 }
 
