@@ -119,7 +119,12 @@ async function warmRows(
   const what = `${name}, 1,000 cached hashes, ${CONNECTIONS} connections`
   return [
     spread(`${what}: p99 compared with p50`, ratiosOfBulk, 4, texts[0]),
-    spread(`${what}: p99 of single requests at the same time, compared with a quiet server`, ratiosOfSingle, 2, texts[1]),
+    spread(
+      `${what}: p99 of single requests at the same time, compared with a quiet server`,
+      ratiosOfSingle,
+      2,
+      texts[1],
+    ),
   ]
 }
 
