@@ -39,18 +39,30 @@ async function measureAll(t: TestApp): Promise<Row[]> {
   const changed = await t.as(owner).patch(`/v3/collection/${collection.json().id}`, { new_projects: collected })
   if (changed.statusCode >= 300) throw new Error(changed.body)
   await t.searchable()
+  const empty = { after: 'with empty caches', run: async () => t.deps.cache.clear() }
+  let changes = 0
+  const change = {
+    after: 'after a change of the organization',
+    run: async () => {
+      changes += 1
+      const body = { description: `Description ${changes}` }
+      const { statusCode } = await t.as(owner).patch(`/v3/organization/${organization.id}`, body)
+      if (statusCode !== 204) throw new Error(`The organization was not changed: ${statusCode}`)
+    },
+  }
   const ask = (path: string, atMost: number, options: Partial<Asked> = {}) =>
     measure(t, { path, atMost, owner, ...options })
   return [
     ...(await ask(`/v3/user/${owner.id}/notifications`, 20)),
     ...(await ask(`/v2/user/${owner.id}/notifications`, 20)),
     ...(await ask(`/v3/user/${owner.id}/notifications?limit=100`, 5)),
-    ...(await ask('/v3/project/largest/version', 60, { isCold: true })),
-    ...(await ask('/v2/project/largest/version', 60, { isCold: true })),
+    ...(await ask('/v3/project/largest/version', 60, { prepare: empty })),
+    ...(await ask('/v2/project/largest/version', 60, { prepare: empty })),
     ...(await ask('/v3/project/largest/version', 60)),
     ...(await ask('/v3/project/largest/version?limit=100', 5)),
     ...(await ask('/v3/project/largest/dependents?limit=100&offset=4900', 10, { databaseAtMost: 5 })),
     ...(await ask(`/organization/${organization.slug}`, 10)),
+    ...(await ask(`/organization/${organization.slug}`, 10, { prepare: change })),
     ...(await ask(`/organization/${organization.slug}/releases.atom`, 10)),
     ...(await ask(`/collection/${collection.json().id}`, 10)),
     ...(await ask(`/collection/${collection.json().id}/releases.atom`, 10)),
@@ -74,9 +86,16 @@ async function databaseMs(t: TestApp, send: () => Promise<unknown>): Promise<num
   return total
 }
 
-type Asked = { path: string; atMost: number; owner: Person; isCold?: boolean; databaseAtMost?: number }
+/** `prepare` runs before each request. */
+type Asked = {
+  path: string
+  atMost: number
+  owner: Person
+  prepare?: { after: string; run(): Promise<void> }
+  databaseAtMost?: number
+}
 
-async function measure(t: TestApp, { path, atMost, owner, isCold = false, databaseAtMost }: Asked): Promise<Row[]> {
+async function measure(t: TestApp, { path, atMost, owner, prepare, databaseAtMost }: Asked): Promise<Row[]> {
   const times: number[] = []
   const holds: number[] = []
   const scale = slowness()
@@ -92,14 +111,14 @@ async function measure(t: TestApp, { path, atMost, owner, isCold = false, databa
   }
   let bytes = await send()
   for (let n = 0; n < REPEATS; n += 1) {
-    if (isCold) t.deps.cache.clear()
+    await prepare?.run()
     times.push((await processorMs(send)).ms / scale)
-    if (isCold) t.deps.cache.clear()
+    await prepare?.run()
     const { result, ms } = await longestHoldMs(send)
     bytes = result
     holds.push(ms / scale)
   }
-  const name = `${path.replace(owner.id, 'me')}${isCold ? ', cold' : ''}`
+  const name = `${path.replace(owner.id, 'me')}${prepare === undefined ? '' : `, ${prepare.after}`}`
   const detail = `${Math.round(bytes / 1000)} KB`
   return [
     row(`main thread, ${name}`, Math.min(...times), { atMost }, ' ms', detail),

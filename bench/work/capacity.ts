@@ -7,6 +7,7 @@ import { silentLog } from '#platform/telemetry/log.ts'
 import { APPEND_EVENTS_MAX } from '#ports/analytics-store/analytics-store.ts'
 import { openDuckDbStore } from '#ports/analytics-store/duckdb/store.ts'
 import { batchOf } from '#test/support/factories/analytics-events.ts'
+import { sampleWords, seededRandom } from '#test/support/factories/search-catalogue.ts'
 import { makeDataDir, type RunningDepot } from '#test/support/processes/running-depot.ts'
 import { randomEvents, randomSource, sizeOf } from '../analytics/random-events.ts'
 import { fill } from '../catalogue.ts'
@@ -19,6 +20,9 @@ const VERSIONS_EACH = 5
 const FOLLOWS_EACH = 32
 /** Different resources that the reads request. */
 const READ = 500
+const SEED = 1
+/** Different searches. */
+const SEARCHES = 200
 const WRITES = 100
 const SECONDS = 2
 const VIEWS = 2_000
@@ -64,6 +68,7 @@ async function costsOf(projects: number): Promise<Costs> {
     const bytes = await withDatabase(dataDir, async (db) => {
       const before = await databaseBytes(db)
       await fillAll(db, projects)
+      await nameProjects(db)
       return sizes(db, { before, projects })
     })
     bytes['event in DuckDB'] = await bytesPerEvent(projects)
@@ -115,6 +120,33 @@ export async function fillAll(db: Db, projects: number): Promise<void> {
       from version`.execute(tx)
   })
   await sql`vacuum analyze`.execute(db)
+}
+
+/** Gives each project a name of 1 to 3 words and a summary of 6 to 13; the frequencies of the words follow Zipf's law. */
+async function nameProjects(db: Db): Promise<void> {
+  const words = sampleWords(SEED)
+  // The condition lets PostgreSQL choose words for each row.
+  const text = (least: number, most: number) => sql`(
+    select string_agg((${words}::text[])[floor(${words.length}::integer ^ random())], ' ')
+    from generate_series(1, ${least}::integer + floor(${most - least + 1}::integer * random())::integer)
+    where project.id is not null)`
+  await db.transaction().execute(async (tx) => {
+    await sql`set local statement_timeout = 0`.execute(tx)
+    await sql`set local session_replication_role = replica`.execute(tx)
+    await sql`update project set name = ${text(1, 3)}, summary = ${text(6, 13)}`.execute(tx)
+  })
+  await sql`vacuum full analyze project`.execute(db)
+}
+
+/** Searches for one or two words of names, every third with the last word incomplete. */
+function searchPaths(): string[] {
+  const words = sampleWords(SEED)
+  const random = seededRandom(SEED)
+  const word = () => words[Math.floor(words.length ** random()) - 1] ?? ''
+  return Array.from({ length: SEARCHES }, (_, n) => {
+    const query = n % 2 === 0 ? word() : `${word()} ${word()}`
+    return `/v3/search?limit=20&query=${encodeURIComponent(n % 3 === 0 ? query.slice(0, -2) : query)}`
+  })
 }
 
 async function databaseBytes(db: Db): Promise<number> {
@@ -183,7 +215,7 @@ async function timesOf(server: RunningDepot, token: string): Promise<Costs['ms']
     'read of a version': await read(versions.map((id) => `/v3/version/${id}`)),
     'list of the versions of a project': await read(ids.map((id) => `/v3/project/${id}/version`)),
     'list of 100 projects': await read(lists),
-    search: await read(ids.map((id) => `/v3/search?limit=20&query=${id.slice(0, 3)}`)),
+    search: await read(searchPaths()),
     'write of a project': await costOfAll(server, WRITES, (n) =>
       call(`${server.url}/v3/project/${ids[n % ids.length]}`, {
         method: 'PATCH',

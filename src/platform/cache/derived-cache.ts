@@ -31,26 +31,32 @@ export interface DerivedEntryBuilder<V, Cache> {
   end(): void
 }
 
-/** Approximate overhead of a dependency. */
-const SOURCE_OVERHEAD_BYTES = 150
-/** A value with more dependencies is not cached. */
-const SOURCES_MAX = 3000
+/** Approximate memory of a dependency. */
+const SOURCE_OVERHEAD_BYTES = 200
 
-/** Identifies an entity by kind and ID, neither of which contains a line break. */
-const sourceOf = (kind: string, id: string): string => `${kind}\n${id}`
+/** The dependencies of a value: IDs by kind. */
+type Sources = ReadonlyMap<string, ReadonlySet<string>>
 
-/** Identifies the entities of changes. */
-const sourcesOf = (kind: string, ids: ChangedIds): ChangedIds =>
-  ids === 'all' ? ids : new Set(Array.from(ids, (id) => sourceOf(kind, id)))
+/** Identifies an entity for the guard. Neither part contains a line break. */
+const keyOf = (kind: string, id: string): string => `${kind}\n${id}`
 
-type Entry<V> = { key: string; value: V; sources: ReadonlySet<string>; removed(isEvicted: boolean): void }
+/** Identifies the entities of changes for the guard. */
+const keysOf = (kind: string, ids: ChangedIds): ChangedIds =>
+  ids === 'all' ? ids : new Set(Array.from(ids, (id) => keyOf(kind, id)))
+
+function* keysOfSources(sources: Sources): Generator<string> {
+  for (const [kind, ids] of sources) for (const id of ids) yield keyOf(kind, id)
+}
+
+type Entry<V> = { key: string; value: V; sources: Sources; removed(isEvicted: boolean): void }
 
 /** Created by `EntityCache.derived`. Features call `has`, `peek` and `begin`. */
 export class DerivedCache<V> implements CachePart {
   readonly #definition: DerivedDefinition<V>
   readonly #lru: EntryLru
   readonly #byKey = new Map<string, Entry<V>>()
-  readonly #bySource = new Map<string, Set<Entry<V>>>()
+  /** Entries by kind and ID of their dependencies. */
+  readonly #bySource = new Map<string, Map<string, Set<Entry<V>>>>()
   readonly #guard: LoadGuard
   readonly #counts = { hits: 0, misses: 0, loads: 0, evicted: 0, oversized: 0 }
 
@@ -80,13 +86,13 @@ export class DerivedCache<V> implements CachePart {
   /** Begins to build a value. The builder must read all dependencies after this, from `cache`. */
   begin<Cache extends KindSource>(cache: Cache): DerivedEntryBuilder<V, Cache> {
     const load = this.#guard.begin()
-    const sources = new Set<string>()
+    const sources = new Map<string, Set<string>>()
     this.#counts.loads++
     return {
       cache: recordReads(cache, sources),
       store: (key, value) => {
-        if (!this.#guard.allows(load, sources)) return false
-        if (sources.size <= SOURCES_MAX) this.#put(key, value, new Set(sources))
+        if (!this.#guard.allows(load, keysOfSources(sources))) return false
+        this.#put(key, value, new Map(Array.from(sources, ([kind, ids]) => [kind, new Set(ids)])))
         return true
       },
       end: () => this.#guard.end(load),
@@ -104,10 +110,10 @@ export class DerivedCache<V> implements CachePart {
 
   /** Blocks caching of values that depend on these IDs until the returned function is called. */
   hold(changes: Changes): () => void {
-    for (const [kind, ids] of changes) this.#guard.hold(sourcesOf(kind, ids))
+    for (const [kind, ids] of changes) this.#guard.hold(keysOf(kind, ids))
     this.invalidate(changes)
     return () => {
-      for (const [kind, ids] of changes) this.#guard.release(sourcesOf(kind, ids))
+      for (const [kind, ids] of changes) this.#guard.release(keysOf(kind, ids))
       // A builder that began before the commit might have read what the commit replaced.
       this.invalidate(changes)
     }
@@ -130,32 +136,40 @@ export class DerivedCache<V> implements CachePart {
   #drop(kind: string, ids: ChangedIds): void {
     // Rare, so it is not worth recording which values depend on a kind.
     if (ids === 'all') return this.clear()
-    const sources = sourcesOf(kind, ids)
-    for (const source of sources) for (const entry of this.#bySource.get(source) ?? []) this.#lru.delete(entry)
-    this.#guard.change(sources)
+    const entries = this.#bySource.get(kind)
+    for (const id of ids) for (const entry of entries?.get(id) ?? []) this.#lru.delete(entry)
+    this.#guard.change(keysOf(kind, ids))
   }
 
-  #put(key: string, value: V, sources: ReadonlySet<string>): void {
+  #put(key: string, value: V, sources: Sources): void {
     const present = this.#byKey.get(key)
     if (present !== undefined) this.#lru.delete(present)
-    const size = entryBytes(this.#definition.sizeOf(value)) + sources.size * SOURCE_OVERHEAD_BYTES
+    const count = sources.values().reduce((sum, ids) => sum + ids.size, 0)
+    const size = entryBytes(this.#definition.sizeOf(value)) + count * SOURCE_OVERHEAD_BYTES
     if (isOversized(this.#lru, size)) {
       this.#counts.oversized++
       return
     }
     const entry: Entry<V> = { key, value, sources, removed: (isEvicted) => this.#removed(entry, isEvicted) }
     this.#byKey.set(key, entry)
-    for (const source of sources) this.#bySource.set(source, (this.#bySource.get(source) ?? new Set()).add(entry))
+    for (const [kind, ids] of sources) {
+      const byId = this.#bySource.get(kind) ?? new Map<string, Set<Entry<V>>>()
+      this.#bySource.set(kind, byId)
+      for (const id of ids) byId.set(id, (byId.get(id) ?? new Set()).add(entry))
+    }
     this.#lru.set(entry, size, { size })
   }
 
   #removed(entry: Entry<V>, isEvicted: boolean): void {
     if (isEvicted) this.#counts.evicted++
     this.#byKey.delete(entry.key)
-    for (const source of entry.sources) {
-      const entries = this.#bySource.get(source)
-      entries?.delete(entry)
-      if (entries?.size === 0) this.#bySource.delete(source)
+    for (const [kind, ids] of entry.sources) {
+      const byId = this.#bySource.get(kind)
+      for (const id of ids) {
+        const entries = byId?.get(id)
+        entries?.delete(entry)
+        if (entries?.size === 0) byId?.delete(id)
+      }
     }
   }
 }
@@ -163,39 +177,42 @@ export class DerivedCache<V> implements CachePart {
 type KindSource = { kind<V>(definition: KindDefinition<V>): KindReads<V> }
 
 /** Returns the same cache, but records each value that is read and each ID that is requested. */
-function recordReads<Cache extends KindSource>(cache: Cache, sources: Set<string>): Cache {
+function recordReads<Cache extends KindSource>(cache: Cache, sources: Map<string, Set<string>>): Cache {
   const kinds = new Map<object, unknown>()
   return {
     ...cache,
     kind: <V>(definition: KindDefinition<V>) => {
-      if (!kinds.has(definition)) kinds.set(definition, recordReadsOf(definition, cache.kind(definition), sources))
+      if (!kinds.has(definition)) {
+        // A kind that follows another one changes with it.
+        const name = definition.follows ?? definition.name
+        const ids = sources.get(name) ?? new Set()
+        sources.set(name, ids)
+        kinds.set(definition, recordReadsOf(definition, cache.kind(definition), ids))
+      }
       return kinds.get(definition) as KindReads<V>
     },
   }
 }
 
-function recordReadsOf<V>(definition: KindDefinition<V>, kind: KindReads<V>, sources: Set<string>): KindReads<V> {
-  // A kind that follows another one changes with it.
-  const name = definition.follows ?? definition.name
+function recordReadsOf<V>(definition: KindDefinition<V>, kind: KindReads<V>, recorded: Set<string>): KindReads<V> {
   const recordValue = <Value extends V | undefined>(value: Value): Value => {
-    if (value !== undefined) sources.add(sourceOf(name, definition.idOf(value)))
+    if (value !== undefined) recorded.add(definition.idOf(value))
     return value
   }
-  const recordId = (id: string): void => void sources.add(sourceOf(name, id))
   return {
     peek: (id) => {
-      recordId(id)
+      recorded.add(id)
       return kind.peek(id)
     },
     peekNamed: (requested) => recordValue(kind.peekNamed(requested)),
     get: (id, load) => {
-      recordId(id)
+      recorded.add(id)
       return kind.get(id, load)
     },
     getNamed: async (requested, load) => recordValue(await kind.getNamed(requested, load)),
     getMany: (ids, load) => {
       const requested = [...ids]
-      for (const id of requested) recordId(id)
+      for (const id of requested) recorded.add(id)
       return kind.getMany(requested, load)
     },
     getManyNamed: async (names, load) => {
