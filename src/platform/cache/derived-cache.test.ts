@@ -50,6 +50,22 @@ test('a result is cached until one of its dependencies changes', async () => {
   assert.deepEqual([pages.peek('one'), pages.peek('two')], [undefined, undefined])
 })
 
+test('a result with thousands of dependencies is cached, and each of them drops it', async () => {
+  const { cache, pages } = setUp({ maxBytes: 100_000_000 })
+  const ids = Array.from({ length: 5_000 }, (_, n) => `project ${n}`)
+  for (const changed of ['project 0', 'project 4999']) {
+    const making = pages.begin(cache)
+    await making.cache.kind(THING).getMany(ids, load)
+    making.store('large', 'page')
+    making.end()
+    assert.equal(pages.peek('large'), 'page')
+    cache.invalidate(changesOf('elsewhere'))
+    assert.equal(pages.peek('large'), 'page')
+    cache.invalidate(changesOf(changed))
+    assert.equal(pages.peek('large'), undefined)
+  }
+})
+
 test('counted downloads, a change of anything, an empty and a switched-off cache drop it', async () => {
   const { cache, pages, make } = setUp()
   const drops = [
