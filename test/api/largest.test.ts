@@ -23,10 +23,10 @@ const PAGE_ROWS_MAX = 250
  * the response. The limit is scaled by the speed of the machine. `bench/work/bounded.ts` measures against 10.
  */
 const HOLD_MS_MAX = 40
-/** A longer hold is accepted on a slow machine if it is at most this share of the request: one turn takes at least half of it. */
-const HOLD_SHARE_MAX = 0.4
+/** On a slow machine, a longer hold is accepted if it is at most this share of the request. One turn would take a quarter or more. */
+const HOLD_SHARE_MAX = 0.2
 /** One good request of these is enough, because processor time grows under load. */
-const TRIES = 4
+const TRIES = 6
 
 /** Operations that exceed a bound, by the reason. */
 const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
