@@ -58,10 +58,10 @@ async function read({ path, body }: Read, headers: Record<string, string>): Prom
   const coding = response.headers['content-encoding'] ?? 'identity'
   const decode = DECODERS[coding]
   assert.ok(decode, `${path}: ${coding}`)
-  // Each read is a use of its token or session, which is recorded once per minute.
+  // Each read is a use of its token or session, which is recorded with its client once per minute.
   const text = decode(bytes)
     .toString()
-    .replace(/"(last_used|last_login)":"[^"]*"/g, '"$1":""')
+    .replace(/"(last_used|last_login|user_agent)":"[^"]*"/g, '"$1":""')
   return { status: response.statusCode, coding, text }
 }
 
