@@ -2,6 +2,8 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import Type from 'typebox'
+import { bytesToKeep, JsonEntity } from '#lib/text/json-bytes.ts'
+import { sendBytes } from '../responses/entity-tags.ts'
 import { type App, VIEWER_PREFIX } from '../server.ts'
 import { toV2Paths } from '../v2-paths.ts'
 import { describeDocument, describeRoute } from './document.ts'
@@ -55,7 +57,10 @@ export async function registerOpenApi(app: App, about: { version: string; baseUr
           response: { 200: Type.Unsafe<string>({ type: 'object', description: 'OpenAPI 3.0' }) },
         },
       },
-      async (_req, reply) => reply.type('application/json; charset=utf-8').send(openApiText(app, version)),
+      async (_req, reply) => {
+        const { bytes, etag } = openApiEntity(app, version)
+        return sendBytes(reply, bytes, etag)
+      },
     )
   }
 }
@@ -103,14 +108,19 @@ async function registerDocument(
   })
 }
 
-const texts = new WeakMap<object, Partial<Record<ApiVersion, string>>>()
+const entities = new WeakMap<object, Partial<Record<ApiVersion, JsonEntity>>>()
 
-/** Returns a description as JSON. Cached, because it cannot change while the server runs. */
-export function openApiText(app: App, version: ApiVersion = 'v3'): string {
-  const cached = texts.get(app) ?? {}
-  texts.set(app, cached)
-  cached[version] ??= writeDocument(app, version)
+/** Returns a description. Cached, because it cannot change while the server runs. */
+function openApiEntity(app: App, version: ApiVersion): JsonEntity {
+  const cached = entities.get(app) ?? {}
+  entities.set(app, cached)
+  cached[version] ??= new JsonEntity(bytesToKeep(writeDocument(app, version)))
   return cached[version]
+}
+
+/** Returns a description as JSON. */
+export function openApiText(app: App, version: ApiVersion = 'v3'): string {
+  return openApiEntity(app, version).bytes.toString()
 }
 
 function writeDocument(app: App, version: ApiVersion): string {
