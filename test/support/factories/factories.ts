@@ -95,7 +95,7 @@ export function createFactories({ db, cache, files, now }: FactoryDeps) {
         confirmed_at: new Date(now()),
         expires,
         refresh_expires: new Date(now() + 60 * DAY_MS),
-        user_agent: 'depot-tests/1.0',
+        user_agent: 'depot-tests/1.0 (tests)',
         ip: '127.0.0.1',
       })
       .execute()
