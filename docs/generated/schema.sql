@@ -1254,6 +1254,7 @@ create table trusted_publisher (
   created timestamp with time zone default now() not null,
   stopped timestamp with time zone,
   last_used timestamp with time zone,
+  proven timestamp with time zone,
   constraint trusted_publisher_created_by_fkey FOREIGN KEY (created_by) REFERENCES account(id) ON DELETE SET NULL,
   constraint trusted_publisher_key UNIQUE NULLS NOT DISTINCT (project_id, organization_id, issuer, repository, workflow, environment, ref_pattern),
   constraint trusted_publisher_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id) ON DELETE CASCADE,

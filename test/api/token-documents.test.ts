@@ -87,7 +87,10 @@ test('docs/publishers/trusted-publishing.md', async () => {
   })
   ci.answers.set(`/token?api=1&audience=${url}`, (res) => void res.end(JSON.stringify({ value })))
   const build = { ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'secret', ACTIONS_ID_TOKEN_REQUEST_URL: `${ci.url}/token?api=1` }
-  assert.match(await shell(`${exchange}echo "$TOKEN"`, {}, build), /^dpt_[0-9A-Za-z]{60}\n$/)
+  assert.match(
+    await shell(`${exchange}echo "$TOKEN"`, { '\\"lamp\\"': `\\"${project.slug}\\"` }, build),
+    /^dpt_[0-9A-Za-z]{60}\n$/,
+  )
   const text = await shell(`${settings}echo "$CI_ISSUERS"`)
   const config = loadConfig({ CI_ISSUERS: text.trim() })
   assert.deepEqual(

@@ -950,6 +950,7 @@ export interface TrustedPublisher {
   owner_id: string | null;
   project_id: string | null;
   protected_ref_only: Generated<boolean>;
+  proven: Timestamp | null;
   ref_pattern: string | null;
   repository: string;
   repository_id: string | null;

@@ -545,7 +545,7 @@ const OPERATIONS: Record<string, Sample> = {
   updateAccessToken: { ...at('pat'), body: { name: 'For another program' } },
   deleteAccessToken: at('pat'),
   getPublishingMetadata: {},
-  exchangeBuildToken: { body: async (w) => ({ token: await buildToken(w) }) },
+  exchangeBuildToken: { body: async (w) => ({ token: await buildToken(w), project: (await w.project()).id }) },
   endPublisherToken: { headers: { authorization: newToken('publisher').token } },
   listProjectPublishers: at('project'),
   addProjectPublisher: { ...at('project'), body: newPublisher },

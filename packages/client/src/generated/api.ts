@@ -5998,7 +5998,7 @@ export interface components {
         BuildToken: {
             /** @description The OpenID Connect token of the build */
             token: string;
-            /** @description ID or slug of the project; required if the build is a trusted publisher of several projects */
+            /** @description ID or slug of the project. Required until a build that names its project has used the trusted publisher, and if the build is a trusted publisher of several projects */
             project?: string;
         };
         /** Category */
@@ -9528,6 +9528,11 @@ export interface components {
             created: string;
             /** Format: date-time */
             last_used: string | null;
+            /**
+             * Format: date-time
+             * @description Time of the first build that named its project; null before that, when builds must name the project
+             */
+            proven: string | null;
         };
         /** TrustedPublishers */
         TrustedPublishers: {

@@ -42,36 +42,40 @@ export async function listCandidates(
   db: Db,
   { issuer, repository, repositoryId, projectId }: CandidateQuery,
 ): Promise<PublisherFacts[]> {
-  return db
-    .selectFrom('trusted_publisher as publisher')
-    .selectAll()
-    .select(works)
-    .where('issuer', '=', issuer)
-    .where((eb) =>
-      eb.or([
-        eb('repository_id', '=', repositoryId ?? ''),
-        eb(sql<string>`lower(repository)`, '=', repository.toLowerCase()),
-      ]),
-    )
-    .$if(projectId !== undefined, (query) =>
-      query.where((eb) =>
+  return (
+    db
+      .selectFrom('trusted_publisher as publisher')
+      .selectAll()
+      .select(works)
+      .where('issuer', '=', issuer)
+      .where((eb) =>
         eb.or([
-          eb('project_id', '=', projectId ?? ''),
-          eb(
-            'organization_id',
-            '=',
-            eb
-              .selectFrom('project')
-              .select('project.organization_id')
-              .where('project.id', '=', projectId ?? ''),
-          ),
+          eb('repository_id', '=', repositoryId ?? ''),
+          eb(sql<string>`lower(repository)`, '=', repository.toLowerCase()),
         ]),
-      ),
-    )
-    .orderBy('created')
-    .orderBy('id')
-    .limit(CANDIDATES_MAX)
-    .execute()
+      )
+      .$if(projectId !== undefined, (query) =>
+        query.where((eb) =>
+          eb.or([
+            eb('project_id', '=', projectId ?? ''),
+            eb(
+              'organization_id',
+              '=',
+              eb
+                .selectFrom('project')
+                .select('project.organization_id')
+                .where('project.id', '=', projectId ?? ''),
+            ),
+          ]),
+        ),
+      )
+      // Of more than the limit, those that others added for the repository must not displace the proven ones.
+      .orderBy(sql`proven is null`)
+      .orderBy('created')
+      .orderBy('id')
+      .limit(CANDIDATES_MAX)
+      .execute()
+  )
 }
 
 type CandidateQuery = {

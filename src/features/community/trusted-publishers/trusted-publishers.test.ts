@@ -77,7 +77,7 @@ function claims(fields: Record<string, unknown> = {}): Record<string, unknown> {
   }
 }
 
-const exchange = (token: unknown, more: object = {}) => t.anyone.post(EXCHANGE, { token, ...more })
+const exchange = (token: unknown, more: object = { project: project.id }) => t.anyone.post(EXCHANGE, { token, ...more })
 
 async function exchanged(fields: Record<string, unknown> = {}): Promise<string> {
   const answer = await exchange(ci.token(claims(fields)))
@@ -85,7 +85,7 @@ async function exchanged(fields: Record<string, unknown> = {}): Promise<string> 
   return answer.json().access_token
 }
 
-async function assertRefused(token: unknown, code: string, message?: RegExp, more: object = {}): Promise<void> {
+async function assertRefused(token: unknown, code: string, message?: RegExp, more?: object): Promise<void> {
   const answer = await exchange(token, more)
   assertError(answer, 400, 'invalid_input')
   assert.equal(answer.json().details.code, code, answer.body)
@@ -201,9 +201,6 @@ test('wrong tokens are rejected, each with its code', async () => {
   await assertRefused(ci.token({ ...valid, exp: String(exp) }), 'malformed')
   // 30 seconds of leeway
   assert.equal((await exchange(ci.token({ ...valid, exp: now - 20 }))).statusCode, 200)
-  for (const event_name of ['pull_request', 'pull_request_target', 'workflow_run']) {
-    await assertRefused(ci.token({ ...valid, event_name }), 'event', new RegExp(event_name))
-  }
 })
 
 /** HS256 with the public key as the secret, which a verifier that trusts `alg` accepts. */
@@ -213,6 +210,69 @@ function signedWithPublicKey(): string {
   const mac = createHmac('sha256', ci.publicKey()).update(`${header}.${payload}`).digest('base64url')
   return `${header}.${payload}.${mac}`
 }
+
+test('only builds of events and refs whose code members write get a token', async () => {
+  await add()
+  const ofRef = (ref: string) => ({
+    ref,
+    workflow_ref: `${repository}/.github/workflows/release.yml@${ref}`,
+    job_workflow_ref: `${repository}/.github/workflows/release.yml@${ref}`,
+  })
+  for (const event_name of ['push', 'workflow_dispatch', 'schedule', 'release']) await exchanged({ event_name })
+  await exchanged(ofRef('refs/heads/a@b'))
+  for (const event_name of [
+    'pull_request',
+    'pull_request_target',
+    'pull_request_review',
+    'pull_request_review_comment',
+    'issue_comment',
+    'workflow_run',
+    'merge_group',
+    'an event of the future',
+  ]) {
+    await assertRefused(ci.token(claims({ event_name })), 'event', new RegExp(event_name))
+  }
+  for (const ref of ['refs/pull/7/merge', 'refs/pull/7/head', 'refs/heads/', 'main']) {
+    await assertRefused(ci.token(claims(ofRef(ref))), 'event', /not a branch or a tag/)
+  }
+  const workflow = (path: string) => {
+    const workflow_ref = `${repository}/.github/workflows/${path}@refs/tags/v1`
+    return ci.token(claims({ workflow_ref, job_workflow_ref: workflow_ref }))
+  }
+  await assertRefused(workflow('release.yml@x.yml'), 'no_publisher', /workflow is `release.yml@x.yml`/)
+  await assertRefused(workflow('release.yml@refs/tags/v1'), 'no_publisher', /workflow is/)
+  const elsewhere = `${repository}/.github/workflows/release.yml@refs/heads/other`
+  await assertRefused(ci.token(claims({ workflow_ref: elsewhere })), 'no_publisher', /not from the ref/)
+  const called = (path: string) => ci.token(claims({ job_workflow_ref: path }))
+  await add({ workflow: 'release.yml', environment: 'x', called_workflows: ['lanterns/ci/.github/workflows/p.yml'] })
+  const other = 'lanterns/ci/.github/workflows/p.yml@x.yml@refs/heads/main'
+  await assertRefused(called(other), 'no_publisher', /p\.yml@x\.yml/)
+})
+
+test('a stranger who names the repository of somebody else gets none of its builds and breaks none', async () => {
+  const stranger = await t.make.account()
+  const strange = await t.make.project({ owner: stranger, status: 'draft' })
+  const named = await t.as(stranger).post(path(strange.id), publisher())
+  assert.equal(named.statusCode, 201, named.body)
+  const unnamed = () => exchange(ci.token(claims()), {})
+  const refused = await unnamed()
+  assertError(refused, 400, 'invalid_input', 'project')
+  assert.match(refused.json().description, /Name the project in `project`/)
+
+  const id = await add()
+  assertError(await unnamed(), 400, 'invalid_input', 'project')
+  const shown = async () => (await t.as(owner).get(path())).json().publishers[0].proven
+  assert.equal(await shown(), null)
+  await exchanged()
+  assert.notEqual(await shown(), null)
+  const answer = await unnamed()
+  assert.equal(answer.statusCode, 200, answer.body)
+  assert.deepEqual([answer.json().publisher.id, answer.json().projects], [id, [project.id]])
+  assert.equal((await t.as(stranger).get(path(strange.id))).json().publishers[0].proven, null)
+  // A build that names the project of the stranger means it.
+  const meant = await exchange(ci.token(claims()), { project: strange.slug })
+  assert.deepEqual(meant.json().projects, [strange.id])
+})
 
 test('a token works once, also in the same moment, and a rejected token works after a correction', async () => {
   const token = ci.token(claims())
@@ -240,12 +300,22 @@ test('the first difference of the closest publisher is named', async () => {
   await refuse({ workflow_ref, job_workflow_ref: workflow_ref }, /workflow is `ci.yml`, expected `release.yml`/)
   await refuse({ environment: undefined }, /environment is missing, expected `release`/)
   await refuse({ environment: 'test' }, /environment is `test`/)
-  await refuse({ ref: 'refs/heads/main' }, /ref is `refs\/heads\/main`, expected `refs\/tags\/v\*`/)
+  const ofBranch = {
+    ref: 'refs/heads/main',
+    workflow_ref: valid['workflow_ref']?.toString().replace(/@.*/, '@refs/heads/main'),
+  }
+  await refuse(
+    { ...ofBranch, job_workflow_ref: ofBranch.workflow_ref },
+    /ref is `refs\/heads\/main`, expected `refs\/tags\/v\*`/,
+  )
   await refuse({ ref_protected: 'false' }, /not protected/)
   await refuse({ job_workflow_ref: 'evil/ci/.github/workflows/publish.yml@main' }, /evil\/ci/)
   await refuse({ workflow_ref: 'evil/lamp/.github/workflows/release.yml@refs/tags/v1' }, /not in the repository/)
   await refuse({ workflow_ref: undefined }, /workflow_ref/)
-  await refuse({ repository: 'fork/lamp', workflow_ref: 'fork/lamp/.github/workflows/release.yml@x' }, /fork\/lamp/)
+  await refuse(
+    { repository: 'fork/lamp', workflow_ref: 'fork/lamp/.github/workflows/release.yml@refs/tags/v1' },
+    /fork\/lamp/,
+  )
   const called = 'lanterns/ci/.github/workflows/publish.yml@refs/heads/main'
   assert.equal((await exchange(ci.token({ ...valid, job_workflow_ref: called }))).statusCode, 200)
 })
@@ -301,9 +371,14 @@ test('pipelines of GitLab have their own claims', async () => {
       sha: 'ab'.repeat(20),
       ...fields,
     })
-  await assertRefused(own({ ref_type: 'branch' }), 'no_publisher', /refs\/heads\/v1/)
-  await assertRefused(own({ pipeline_source: 'merge_request_event' }), 'event')
-  const answer = await exchange(own())
+  const onBranch = { ref_type: 'branch', ci_config_ref_uri: `gitlab.example/${group}//.gitlab-ci.yml@refs/heads/v1` }
+  await assertRefused(own(onBranch), 'no_publisher', /refs\/heads\/v1/)
+  const events = ['merge_request_event', 'external_pull_request_event', 'parent_pipeline', 'pipeline', 'chat']
+  for (const pipeline_source of events) await assertRefused(own({ pipeline_source }), 'event')
+  const ref_path = 'refs/merge-requests/3/head'
+  const proposed = { ref_path, ci_config_ref_uri: `gitlab.example/${group}//.gitlab-ci.yml@${ref_path}` }
+  await assertRefused(own(proposed), 'no_publisher', /refs\/merge-requests\/3\/head/)
+  const answer = await exchange(own({ ref_path: 'refs/tags/v1' }))
   assert.equal(answer.statusCode, 200, answer.body)
   const { provenance } = (await upload(answer.json().access_token)).json()
   assert.equal(provenance.run_url, `${gitlab.url}/${group}/-/pipelines/7`)
@@ -313,9 +388,10 @@ test('a build for several projects names the one, and the token of an organizati
   const other = await t.make.project({ owner, status: 'draft' })
   await add()
   await add({}, other.id)
-  const ambiguous = await exchange(ci.token(claims()))
-  assertError(ambiguous, 400, 'invalid_input', 'project')
+  await exchanged()
   const named = await exchange(ci.token(claims()), { project: other.slug })
+  const ambiguous = await exchange(ci.token(claims()), {})
+  assertError(ambiguous, 400, 'invalid_input', 'project')
   assert.deepEqual(named.json().projects, [other.id])
   await assertRefused(ci.token(claims()), 'no_publisher', undefined, { project: 'no-such-project' })
 
@@ -325,7 +401,9 @@ test('a build for several projects names the one, and the token of an organizati
   repositoryId += 10
   const added = await t.as(owner).post(`/v3/organization/${organization.id}/trusted-publisher`, publisher())
   assert.equal(added.statusCode, 201, added.body)
-  const answer = (await exchange(ci.token(claims()))).json()
+  assertError(await exchange(ci.token(claims()), {}), 400, 'invalid_input', 'project')
+  assert.deepEqual((await exchange(ci.token(claims()), { project: inside.id })).json().projects, [inside.id])
+  const answer = (await exchange(ci.token(claims()), {})).json()
   assert.deepEqual(answer.projects, [inside.id])
   assert.equal((await upload(answer.access_token, { project_id: inside.id })).statusCode, 201)
   assertError(await upload(answer.access_token), 400, 'validation_error', 'project_id')

@@ -21,6 +21,11 @@ export const PublisherView = Type.Object(
     works: Type.Boolean({ description: 'False after that user has left the project or organization' }),
     created: Timestamp,
     last_used: Nullable(Timestamp),
+    proven: Nullable({
+      ...Timestamp,
+      description:
+        'Time of the first build that named its project; null before that, when builds must name the project',
+    }),
   },
   { title: 'TrustedPublisher' },
 )

@@ -80,6 +80,7 @@ function publisherItem(page: PageContext, row: PublisherFacts, { overview, path,
 <h3><bdi>${row.repository}</bdi></h3>
 <p class="hint">${service}, <code>${row.workflow}</code>${conditions.map((text) => html`, <code>${text}</code>`)}. ${used}</p>
 ${!row.works && html`<p class="hint">${t('publishers.stopped')}</p>`}
+${row.works && row.proven === null && html`<p class="hint">${t('publishers.unproven')}</p>`}
 </div>
 ${isEditable && buttonForm(page, { action: pathTo(page, path), text: t('publishers.remove'), kind: 'danger', isTight: true, label: t('publishers.remove.named', { name: row.repository }), fields: { do: `remove.${row.id}` } })}
 </li>`

@@ -26,16 +26,27 @@ export type BuildClaims = {
 
 type Payload = Readonly<Record<string, unknown>>
 
+/**
+ * Events whose code only members of the repository write. Other events are refused, also those that a service adds later.
+ * `workflow_run`, `parent_pipeline` and `pipeline` are missing: their tokens do not state whether a proposal started the build.
+ */
+const GITHUB_EVENTS = ['push', 'workflow_dispatch', 'schedule', 'release']
 const EVENTS: Readonly<Record<CiKind, readonly string[]>> = {
-  github: ['pull_request', 'pull_request_target', 'workflow_run'],
-  forgejo: ['pull_request', 'pull_request_target', 'workflow_run'],
-  generic: ['pull_request', 'pull_request_target', 'workflow_run'],
-  gitlab: ['merge_request_event', 'external_pull_request_event'],
+  github: GITHUB_EVENTS,
+  forgejo: GITHUB_EVENTS,
+  generic: GITHUB_EVENTS,
+  gitlab: ['push', 'web', 'schedule', 'api', 'trigger'],
 }
 
-/** Returns whether a build of this event runs code that others can propose. */
-export function isProposed({ kind }: CiIssuer, { event }: BuildClaims): boolean {
-  return EVENTS[kind].includes(event)
+/** Returns why others can have proposed the code of a build; undefined if only members of the repository can have written it. */
+export function proposalOf({ kind }: CiIssuer, { event, ref }: BuildClaims): string | undefined {
+  if (!EVENTS[kind].includes(event)) {
+    return `Builds of the event \`${event}\` cannot publish, because others can propose their code. Use one of ${EVENTS[kind].join(', ')}`
+  }
+  if (!/^refs\/(?:heads|tags)\/./.test(ref)) {
+    return `Builds of the ref \`${ref}\` cannot publish, because it is not a branch or a tag of the repository`
+  }
+  return undefined
 }
 
 /** @throws RefusedToken `no_publisher` naming a claim that the publisher needs and the token lacks. */
@@ -45,12 +56,13 @@ export function readClaims(issuer: CiIssuer, payload: Payload): BuildClaims {
 
 function githubClaims({ issuer, kind }: CiIssuer, payload: Payload): BuildClaims {
   const repository = required(payload, 'repository')
-  const caller = withoutRef(required(payload, 'workflow_ref'))
+  const ref = required(payload, 'ref')
+  const caller = withoutRef(required(payload, 'workflow_ref'), ref)
   const called = optional(payload, 'job_workflow_ref')
   if (!caller.toLowerCase().startsWith(`${repository.toLowerCase()}/`)) {
     throw new RefusedToken('no_publisher', `The workflow ${caller} is not in the repository ${repository}`)
   }
-  const calledWorkflow = called === undefined ? undefined : withoutRef(called)
+  const calledWorkflow = called === undefined ? undefined : calledPath(called)
   const run = optional(payload, 'run_id') ?? ''
   const host = kind === 'github' ? siteOf(issuer, optional(payload, 'server_url')) : undefined
   const site = kind === 'forgejo' ? issuer.replace(/\/api\/actions$/, '') : host
@@ -61,7 +73,7 @@ function githubClaims({ issuer, kind }: CiIssuer, payload: Payload): BuildClaims
     workflow: caller.slice(repository.length + 1),
     calledWorkflow: calledWorkflow?.toLowerCase() === caller.toLowerCase() ? undefined : calledWorkflow,
     environment: optional(payload, 'environment'),
-    ref: required(payload, 'ref'),
+    ref,
     isProtected: String(payload['ref_protected']) === 'true',
     event: required(payload, 'event_name'),
     commit: required(payload, 'sha'),
@@ -73,13 +85,13 @@ function githubClaims({ issuer, kind }: CiIssuer, payload: Payload): BuildClaims
 
 function gitlabClaims({ issuer }: CiIssuer, payload: Payload): BuildClaims {
   const repository = required(payload, 'project_path')
-  const config = withoutRef(required(payload, 'ci_config_ref_uri'))
+  const ref = gitlabRef(payload)
+  const config = withoutRef(required(payload, 'ci_config_ref_uri'), ref)
   const [place = '', path] = config.split('//')
   const isOwn = place.toLowerCase().endsWith(`/${repository.toLowerCase()}`)
   if (path === undefined || !isOwn) {
     throw new RefusedToken('no_publisher', `The configuration ${config} is not in the repository ${repository}`)
   }
-  const prefix = payload['ref_type'] === 'tag' ? 'refs/tags/' : 'refs/heads/'
   const run = optional(payload, 'pipeline_id') ?? ''
   return {
     repository,
@@ -88,7 +100,7 @@ function gitlabClaims({ issuer }: CiIssuer, payload: Payload): BuildClaims {
     workflow: path,
     calledWorkflow: undefined,
     environment: optional(payload, 'environment'),
-    ref: `${prefix}${required(payload, 'ref')}`,
+    ref,
     isProtected: String(payload['ref_protected']) === 'true',
     event: required(payload, 'pipeline_source'),
     commit: required(payload, 'sha'),
@@ -104,9 +116,26 @@ function siteOf(issuer: string, server: string | undefined): string {
   return server?.startsWith('https://') === true ? server : issuer.replace(/\/_services\/token$/, '')
 }
 
-function withoutRef(reference: string): string {
-  const at = reference.indexOf('@')
-  return at === -1 ? reference : reference.slice(0, at)
+/** The full ref. Versions of GitLab before 16.0 do not send `ref_path`. */
+function gitlabRef(payload: Payload): string {
+  const folder = { branch: 'heads', tag: 'tags' }[required(payload, 'ref_type')] ?? 'unknown'
+  return optional(payload, 'ref_path') ?? `refs/${folder}/${required(payload, 'ref')}`
+}
+
+/**
+ * Removes `@REF` from the end. Names of files and of branches can contain `@`, so only the ref of the build itself counts.
+ * @throws RefusedToken `no_publisher` if the text ends in another ref.
+ */
+function withoutRef(reference: string, ref: string): string {
+  if (reference.endsWith(`@${ref}`)) return reference.slice(0, -ref.length - 1)
+  throw new RefusedToken('no_publisher', `The workflow ${reference} is not from the ref ${ref} of the build`)
+}
+
+/** The path of a called workflow, whose ref is a full ref or a commit. Its folder has no subfolders, so no path has `@refs/`. */
+function calledPath(reference: string): string {
+  const at = reference.indexOf('@refs/')
+  const end = at === -1 ? reference.lastIndexOf('@') : at
+  return end === -1 ? reference : reference.slice(0, end)
 }
 
 function optional(payload: Payload, name: string): string | undefined {

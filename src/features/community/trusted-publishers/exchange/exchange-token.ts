@@ -13,7 +13,7 @@ import { recordEvent } from '#platform/telemetry/events.ts'
 import type { Deps } from '#ports/deps.ts'
 import { subjectOf } from '../publisher-owner.ts'
 import { findProjectId, listCandidates, type PublisherFacts } from '../queries.ts'
-import { type BuildClaims, isProposed, readClaims } from './claims.ts'
+import { type BuildClaims, proposalOf, readClaims } from './claims.ts'
 import type { IssuerKeys } from './issuer-keys.ts'
 import { matchPublishers } from './match-publisher.ts'
 import { type ExchangeFacts, RefusedToken } from './refusal.ts'
@@ -68,16 +68,11 @@ async function exchangeVerified(
     throw new RefusedToken('no_publisher', 'No project with a trusted publisher has this ID or slug', facts)
   }
   const publisher = await choosePublisher(deps.db, { issuer: verified.issuer, build, projectId, facts })
-  if (isProposed(verified.issuer, build)) {
-    throw new RefusedToken(
-      'event',
-      `Builds of the event \`${build.event}\` cannot publish, because others can propose their code`,
-      facts,
-    )
-  }
+  const proposal = proposalOf(verified.issuer, build)
+  if (proposal !== undefined) throw new RefusedToken('event', proposal, facts)
   const { token, hash } = newToken('publisher')
   const projects = await transaction(deps, async (tx) => {
-    await pinRepository(tx, publisher, { build, now, facts })
+    await pinRepository(tx, publisher, { build, isNamed: projectId !== undefined, now, facts })
     const ownProject = publisher.project_id ?? projectId ?? null
     const provenance = toProvenance(verified.issuer, build)
     const isNew = await insertToken(tx, verified, { hash, publisherId: publisher.id, ownProject, provenance, now })
@@ -99,21 +94,30 @@ async function exchangeVerified(
 
 type Choice = { issuer: CiIssuer; build: BuildClaims; projectId: string | undefined; facts: ExchangeFacts }
 
-/** @throws RefusedToken `no_publisher` with the first difference; 400 naming `project` if several projects match. */
+/**
+ * A build that names its project uses the publisher of the project, or that of its organization. A build that names none
+ * gets the only proven publisher, because others can add publishers that name its repository.
+ * @throws RefusedToken `no_publisher` with the first difference; 400 naming `project` if the build must name the project.
+ */
 async function choosePublisher(db: Db, { issuer, build, projectId, facts }: Choice): Promise<PublisherFacts> {
   const { repository, repositoryId } = build
   const candidates = await listCandidates(db, { issuer: issuer.issuer, repository, repositoryId, projectId })
   const { matching, difference } = matchPublishers(candidates, build)
-  const [publisher] = matching
-  if (publisher === undefined) {
+  if (matching.length === 0) {
     const reason = difference ?? `no trusted publisher names the repository \`${repository}\``
     throw new RefusedToken('no_publisher', `The build is not a trusted publisher: ${reason}`, facts)
   }
-  const owners = new Set(matching.map(({ project_id, organization_id }) => project_id ?? organization_id))
+  const usable = projectId === undefined ? matching.filter(({ proven }) => proven !== null) : matching
+  const owners = new Set(usable.map(({ project_id, organization_id }) => project_id ?? organization_id))
+  const [first] = usable
+  if (first === undefined) {
+    const reason = 'No build that names its project has used this trusted publisher yet'
+    throw invalidInput(`${reason}. Name the project in \`project\``, 'project')
+  }
   if (owners.size > 1 && projectId === undefined) {
     throw invalidInput('The build is a trusted publisher of several projects. Name one of them in `project`', 'project')
   }
-  return matching.find(({ project_id }) => project_id !== null) ?? publisher
+  return usable.find(({ project_id }) => project_id !== null) ?? first
 }
 
 type NewPublisherToken = {
@@ -145,19 +149,20 @@ async function insertToken(
 
 /**
  * The IDs of the first build identify the repository from now on; its name can change, unless another publisher of the
- * same project has it.
+ * same project has it. A build that names its project proves the publisher.
  * @throws RefusedToken if the publisher was removed, or a concurrent exchange has pinned another repository.
  */
 async function pinRepository(
   tx: Tx,
   { id }: PublisherFacts,
-  { build, now, facts }: { build: BuildClaims; now: number; facts: ExchangeFacts },
+  { build, isNamed, now, facts }: { build: BuildClaims; isNamed: boolean; now: number; facts: ExchangeFacts },
 ): Promise<void> {
   const [repositoryId, ownerId] = [build.repositoryId ?? null, build.ownerId ?? null]
   const { numAffectedRows } = await sql`
     update trusted_publisher publisher set
       repository_id = coalesce(repository_id, ${repositoryId}), owner_id = coalesce(owner_id, ${ownerId}),
       last_used = ${new Date(now)},
+      proven = case when ${isNamed} then coalesce(proven, ${new Date(now)}) else proven end,
       repository = case when exists (select from trusted_publisher other where other.id <> publisher.id
         and other.project_id is not distinct from publisher.project_id
         and other.organization_id is not distinct from publisher.organization_id

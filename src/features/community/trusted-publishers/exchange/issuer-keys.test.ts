@@ -14,12 +14,14 @@ const DISCOVERY = '/.well-known/openid-configuration'
 
 let t: TestApp
 let ci: CiIssuer
+let projectId: string
 let repository: string
 beforeEach(async () => {
   ci = await startCiIssuer()
   t = await testApp({ env: { CI_ISSUERS: JSON.stringify([{ issuer: ci.url, kind: 'generic', name: 'Builds' }]) } })
   const owner = await t.make.account()
   const project = await t.make.project({ owner })
+  projectId = project.id
   repository = `lanterns/lamp-${newId().toLowerCase()}`
   const body = { issuer: ci.url, repository, workflow: 'release.yml' }
   const added = await t.as(owner).post(`/v3/project/${project.id}/trusted-publisher`, body)
@@ -37,7 +39,7 @@ function token(options: Parameters<CiIssuer['token']>[1] = {}): string {
   return ci.token({ aud: t.deps.config.ci.audience, iat: seconds, exp: seconds + 600, ...build }, options)
 }
 
-const exchange = (text: string) => t.anyone.post('/_internal/oidc/token', { token: text })
+const exchange = (text: string) => t.anyone.post('/_internal/oidc/token', { token: text, project: projectId })
 const json = (body: unknown) => (res: ServerResponse) =>
   void res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 const jwk = (kid: string, key = generateKeyPairSync('rsa', { modulusLength: 2048 })) => ({

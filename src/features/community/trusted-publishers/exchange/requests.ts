@@ -8,7 +8,8 @@ export const BuildToken = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 256,
-        description: 'ID or slug of the project; required if the build is a trusted publisher of several projects',
+        description:
+          'ID or slug of the project. Required until a build that names its project has used the trusted publisher, and if the build is a trusted publisher of several projects',
       }),
     ),
   },
