@@ -365,8 +365,10 @@ create table file_address (
 create table file_content (
   sha512 text collate "C" not null,
   project_id text collate "C" not null,
+  stage smallint default 2 not null,
   constraint file_content_pkey PRIMARY KEY (sha512),
-  constraint file_content_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE
+  constraint file_content_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE,
+  constraint file_content_stage_check CHECK (((stage >= 0) AND (stage <= 2)))
 );
 
 create table file_manifest (

@@ -302,6 +302,7 @@ export interface FileAddress {
 export interface FileContent {
   project_id: string;
   sha512: string;
+  stage: Generated<number>;
 }
 
 export interface FileManifest {

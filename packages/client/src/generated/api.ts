@@ -8048,6 +8048,8 @@ export interface components {
                 /** Format: date-time */
                 undo_until: string;
             } | null;
+            /** @description Files that other projects also contain, at most 100. A project cannot be published with a file that another project published first */
+            shared_files: components["schemas"]["SharedFile"][];
             texts: {
                 field: string;
                 changed: boolean;
@@ -9141,6 +9143,21 @@ export interface components {
             read_only?: boolean | null;
             /** @description Error message in read-only mode, in one line */
             read_only_message?: string | null;
+        };
+        /** SharedFile */
+        SharedFile: {
+            filename: string;
+            sha512: string;
+            version_id: string;
+            version_number: string;
+            project: {
+                id: string;
+                slug: string;
+                name: string;
+                status: string;
+                /** @description Whether it submitted or published the content first */
+                is_owner: boolean;
+            };
         };
         /** SimilarProject */
         SimilarProject: {

@@ -1,6 +1,7 @@
 // Response schemas of the changes of a project since its last approval, and of an item since it was reported.
 import Type, { type Static } from 'typebox'
 import { type FilesConfig, imageUrl } from '#features/basics/images/hosted-image.ts'
+import { SHARED_FILES_MAX } from '#features/catalogue/contents/content-owners.ts'
 import type { ImageState, ProjectState, VersionState } from '#features/catalogue/reviews/state.ts'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { CHANGES } from '#lib/text/text-diff.ts'
@@ -87,6 +88,23 @@ const CHANGE = {
   ),
 }
 
+const SharedFileView = Type.Object(
+  {
+    filename: Type.String(),
+    sha512: Type.String(),
+    version_id: Type.String(),
+    version_number: Type.String(),
+    project: Type.Object({
+      id: Type.String(),
+      slug: Type.String(),
+      name: Type.String(),
+      status: Type.String(),
+      is_owner: Type.Boolean({ description: 'Whether it submitted or published the content first' }),
+    }),
+  },
+  { title: 'SharedFile' },
+)
+
 const Holder = Type.Object({ id: Type.String(), username: Type.String() })
 
 export const ProjectChangesView = Type.Object(
@@ -116,6 +134,9 @@ export const ProjectChangesView = Type.Object(
         },
       ),
     ),
+    shared_files: Type.Array(SharedFileView, {
+      description: `Files that other projects also contain, at most ${SHARED_FILES_MAX}. A project cannot be published with a file that another project published first`,
+    }),
     ...CHANGE,
   },
   { title: 'ProjectChanges' },

@@ -1,6 +1,7 @@
 // Reads what has changed in a project since moderators last saw it, and in an item since it was reported.
 import { sql } from 'kysely'
 import type { Static } from 'typebox'
+import { listSharedFiles } from '#features/catalogue/contents/content-owners.ts'
 import { findDecision } from '#features/catalogue/reviews/decisions.ts'
 import { findReportedStates } from '#features/catalogue/reviews/report-snapshots.ts'
 import { LAST_EVENT, toSeen } from '#features/catalogue/reviews/seen.ts'
@@ -18,11 +19,12 @@ export async function readProjectChanges(
   { db, config }: ReadDeps,
   id: string,
 ): Promise<Static<typeof ProjectChangesView>> {
-  const [review, snapshot, now, decision] = await Promise.all([
+  const [review, snapshot, now, decision, shared] = await Promise.all([
     findReview(db, id),
     findSnapshot(db, id),
     findState(db, id),
     findDecision(db, id),
+    listSharedFiles(db, id),
   ])
   if (review === undefined || now === undefined) throw notFound('project')
   const before = snapshot?.state ?? null
@@ -42,6 +44,7 @@ export async function readProjectChanges(
             at: decision.decided.toISOString(),
             undo_until: decision.final_at.toISOString(),
           },
+    shared_files: shared,
     ...toChangeView(config, change, { hosts, states: { before, after: now } }),
   }
 }

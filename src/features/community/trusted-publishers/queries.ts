@@ -69,7 +69,7 @@ export async function listCandidates(
           ]),
         ),
       )
-      // Of more than the limit, those that others added for the repository must not displace the proven ones.
+      // Publishers that others added for the repository must not displace the proven ones beyond the limit.
       .orderBy(sql`proven is null`)
       .orderBy('created')
       .orderBy('id')

@@ -67,6 +67,7 @@ export async function importPack(deps: Deps, options: PackOptions): Promise<Pack
     const [file] = staged
     if (file === undefined) throw new Error('No file was staged')
     const filename = folder === undefined ? basename(path) : `${basename(resolve(folder)) || 'pack'}.mrpack`
+    await requireNew(deps, file, filename)
     const pack = await refusing(path, () => inspectPack(deps, { file, filename }))
     if (folder === undefined)
       copied = await copyProjects(
@@ -86,6 +87,19 @@ export async function importPack(deps: Deps, options: PackOptions): Promise<Pack
   } finally {
     await Promise.allSettled(staged.map((file) => deps.files.discard(file)))
   }
+}
+
+/** @throws OperatorError naming the project that already contains the pack, also as a draft. */
+async function requireNew({ db }: Deps, { sha512 }: StagedFile, filename: string): Promise<void> {
+  const known = await db
+    .selectFrom('file')
+    .innerJoin('version', 'version.id', 'file.version_id')
+    .innerJoin('project', 'project.id', 'version.project_id')
+    .select('project.slug')
+    .where('file.sha512', '=', sha512)
+    .limit(1)
+    .executeTakeFirst()
+  if (known !== undefined) throw new OperatorError(`The project ${known.slug} already contains ${filename}.`)
 }
 
 /** Returns the folder of a packwiz pack, or undefined for another file. */

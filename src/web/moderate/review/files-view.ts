@@ -29,6 +29,7 @@ export function filesPart(page: PageContext, review: Review, projectPath: string
   const shown = added.slice(0, EXPANDED).map((version) => versionItem(page, review, { version, projectPath }))
   const more = added.slice(EXPANDED)
   const content = [
+    sharedFiles(page, review),
     heldVersions(page, review),
     shown.length > 0 && html`<ul class="file-list">${shown}</ul>`,
     more.length > 0 &&
@@ -96,6 +97,20 @@ function allEntriesLink(
 ): Markup {
   const path = entriesPath(project.id, { version: id, against: against ?? undefined })
   return html`<p class="small"><a href="${pathTo(page, path)}">${page.language.t('moderate.entries.all')}</a></p>`
+}
+
+/** Renders the files that other projects also contain. */
+function sharedFiles(page: PageContext, { changes: { shared_files: shared } }: Review): Part {
+  const { t, rich } = page.language
+  if (shared.length === 0) return null
+  const items = shared.map(({ filename, version_number: number, project }) => {
+    const name = html`<a href="${pathTo(page, reviewPath(project.id))}"><bdi>${project.name}</bdi></a>`
+    const file = html`<code dir="auto">${filename}</code>`
+    const text = rich('moderate.files.shared', { file, number, name })
+    return html`<li data-finding>${icon(page, 'warning')}<div><p>${text} ${statusOf(page, 'project', project.status)} ${project.is_owner && html`<span class="soft">${t('moderate.files.shared.first')}</span>`}</p></div></li>
+`
+  })
+  return html`<ul class="file-list">${items}</ul>`
 }
 
 /** Renders the versions that the scanner holds back or warns about, with the decisions about them. */

@@ -6,6 +6,7 @@ import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { recordStatusEvents } from '#features/basics/events/record-event.ts'
 import { announceHiddenProject } from '#features/catalogue/breakage/announce-loss.ts'
+import { claimContentsOf } from '#features/catalogue/contents/content-owners.ts'
 import {
   announceDecision,
   type Decision,
@@ -44,7 +45,7 @@ export type StatusChange = {
 
 export type PreparedStatus = {
   columns: Updateable<Project>
-  /** Writes the message, the snapshot and the notifications of the change. Called after the columns are written. */
+  /** Claims the files, and writes the message, the snapshot and the notifications. Called after the columns are written. */
   announce: () => Promise<void>
 }
 
@@ -83,6 +84,7 @@ export async function changeStatus(tx: Tx, change: StatusChange): Promise<Prepar
   return {
     columns,
     announce: async () => {
+      await claimContentsOf(tx, project.id, to)
       // A later change makes the last decision final, so its members are not left without the reason.
       if (last !== undefined) await announceDecision(tx, last)
       await announceChange(tx, change, to)

@@ -1,6 +1,5 @@
 // Deletes a version with its files. Dependencies on the version become dependencies on its project.
 
-import { sql } from 'kysely'
 import { type Membership, requirePermission } from '#features/basics/access/project-policy.ts'
 import { isPublicVersionStatus } from '#features/basics/access/version-status.ts'
 import { type Actor, actorOf } from '#features/basics/audit/actor.ts'
@@ -8,6 +7,7 @@ import { type AuditEntry, recordAudit } from '#features/basics/audit/record-audi
 import { dropImages } from '#features/basics/content-images/queries.ts'
 import { recordVersionEvent } from '#features/basics/events/record-event.ts'
 import { announceLostVersion } from '#features/catalogue/breakage/announce-loss.ts'
+import { freeContents } from '#features/catalogue/contents/content-owners.ts'
 import { touchProject } from '#features/catalogue/projects/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
@@ -74,10 +74,4 @@ export async function eraseVersion(tx: Tx, changed: ChangeSet, locked: LockedVer
   await removeLater(tx, keys)
   changed.add('project', projectId)
   changed.add('version', id, ...dependents.map(({ dependent_id }) => dependent_id), ...replaced.map((each) => each.id))
-}
-
-/** Lets other projects upload these files again, unless a version of this project still contains them. */
-export async function freeContents(tx: Tx, projectId: string, sha512s: readonly string[]): Promise<void> {
-  await sql`delete from file_content where project_id = ${projectId} and sha512 = any(${[...sha512s]}::text[])
-    and not exists (select 1 from file where file.sha512 = file_content.sha512)`.execute(tx)
 }

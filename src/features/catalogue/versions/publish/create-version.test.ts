@@ -8,11 +8,14 @@ import { Readable } from 'node:stream'
 import { after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'
 import { ALL_SCOPES } from '#lib/access/scopes.ts'
+import { newId } from '#lib/ids.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { makeZip } from '#test/support/factories/archives.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
 import { type FormFile, form, modJar, versionData } from '#test/support/http/forms.ts'
+import { assertSays, visitor } from '#test/support/http/visitor.ts'
 import { failingFiles } from '#test/support/stand-ins/failing-files.ts'
+import { reviewPath } from '#web/kit/paths.ts'
 
 let t: TestApp
 let project: MadeProject
@@ -134,6 +137,65 @@ describe('publishing', () => {
     const answer = await t.as(other.owner).post('/v3/version', payload, { headers })
     assert.equal(answer.statusCode, 400)
     assert.equal(answer.json().details.field, 'file')
+  })
+
+  const statusOf = (target: MadeProject) => async (status: string) =>
+    t.as(target.owner).patch(`/v3/project/${target.id}`, { status })
+  const ofProject = async (target: MadeProject, bytes: Buffer, more: object = {}) => {
+    const fields = { project_id: target.id, ...versionData({ version_number: newId() }), ...more }
+    const { payload, headers } = await form(fields, [{ name: 'file', bytes }])
+    return t.as(target.owner).post('/v3/version', payload, { headers })
+  }
+
+  test('a hidden project neither reveals its files nor blocks them; the first publication owns them', async () => {
+    const bytes = modJar('hidden bytes')
+    const hidden = await t.make.project({ status: 'draft' })
+    await t.deps.db.updateTable('project').set({ approved: null }).where('id', '=', hidden.id).execute()
+    assert.equal((await ofProject(hidden, bytes)).statusCode, 201)
+    const publisher = await t.make.project()
+    assert.equal((await ofProject(publisher, bytes)).statusCode, 201)
+    // The content is public now, so a third project gets the error.
+    assert.equal((await ofProject(await t.make.project(), bytes)).json().details.field, 'file')
+    const moderator = await t.make.account({ role: 'moderator' })
+    const changes = await t.as(moderator).get(`/_internal/moderation/projects/${hidden.id}/changes`)
+    const shared = changes.json().shared_files
+    assert.deepEqual(
+      shared.map((file: { project: { id: string; is_owner: boolean } }) => [file.project.id, file.project.is_owner]),
+      [[publisher.id, true]],
+    )
+    assertSays(await visitor(t, moderator.token).get(reviewPath(hidden.id)), 200, 'is also in')
+    for (const approve of [
+      statusOf(hidden)('processing'),
+      t.as(moderator).patch(`/v3/project/${hidden.id}`, { status: 'approved' }),
+    ]) {
+      const refused = await approve
+      assert.equal(refused.statusCode, 400, refused.body)
+      assert.equal(refused.json().details.field, 'status')
+      assert.match(refused.json().description, /Another project published .* first/)
+    }
+    assert.equal((await t.as(moderator).patch(`/v3/project/${hidden.id}`, { status: 'rejected' })).statusCode, 204)
+    // When the owner removes the file, others can publish it, also the hidden project.
+    const { sha512 } = shared[0]
+    const own = (await t.as(publisher.owner).get(`/v3/project/${publisher.id}/version`)).json()
+    assert.equal((await t.as(publisher.owner).delete(`/v3/version/${own[0].id}`)).statusCode, 204)
+    assert.equal((await t.as(moderator).patch(`/v3/project/${hidden.id}`, { status: 'approved' })).statusCode, 204)
+    assert.equal((await t.anyone.get(`/v3/version_file/${sha512}`)).json().project_id, hidden.id)
+  })
+
+  test('a published file stays with its project, whatever its status is later, until the project deletes it', async () => {
+    const bytes = modJar('published bytes')
+    const first = await t.make.project()
+    assert.equal((await ofProject(first, bytes)).statusCode, 201)
+    assert.equal((await statusOf(first)('draft')).statusCode, 204)
+    assert.equal((await ofProject(await t.make.project({ status: 'draft' }), bytes)).statusCode, 400)
+  })
+
+  test('of two hidden projects that are published concurrently, one gets the file', async () => {
+    const bytes = modJar('raced publication')
+    const pair = [await t.make.project({ status: 'private' }), await t.make.project({ status: 'private' })]
+    for (const target of pair) assert.equal((await ofProject(target, bytes)).statusCode, 201)
+    const answers = await Promise.all(pair.map((target) => statusOf(target)('approved')))
+    assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [204, 400])
   })
 
   test('only one of two projects gets the same file when both upload it concurrently', async () => {

@@ -3,6 +3,7 @@ import { type InsertObject, sql } from 'kysely'
 import { type Actor, actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { attachImages } from '#features/basics/content-images/queries.ts'
+import { claimContents } from '#features/catalogue/contents/content-owners.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { ApiError, invalidInput } from '#lib/errors.ts'
 import type { ScannerConfig } from '#platform/config/config.ts'
@@ -114,8 +115,8 @@ export async function rejectSameVersion(
 }
 
 /**
- * Inserts files of a version and drops their claims. Keys of the database enforce that only one project can contain a
- * file (`file_content`), and that a file name of a version always has the same content (`file_address`).
+ * Inserts files of a version and drops their claims. Keys of the database enforce that only one project can be public
+ * with a file (`file_content`), and that a file name of a version always has the same content (`file_address`).
  * @throws ApiError `invalid_input` or `conflict` naming the part.
  */
 export async function insertFiles(
@@ -123,7 +124,7 @@ export async function insertFiles(
   { versionId, projectId, files }: { versionId: string; projectId: string; files: readonly PreparedFile[] },
 ): Promise<void> {
   if (files.length === 0) return
-  await claimContents(tx, projectId, files)
+  await requireOwnContents(tx, projectId, files)
   for (const file of files) {
     await tx
       .insertInto('file')
@@ -157,15 +158,10 @@ function nameUsedBefore({ part, filename }: PreparedFile): ApiError {
   return new ApiError('conflict', message, { details: { field: part, message } })
 }
 
-async function claimContents(tx: Tx, projectId: string, files: readonly PreparedFile[]): Promise<void> {
-  // Sorted by key, so that two uploads of the same files wait for each other instead of deadlocking.
-  for (const { part, staged } of files.toSorted((a, b) => (a.staged.sha512 < b.staged.sha512 ? -1 : 1))) {
-    const { rows } = await sql<{ project_id: string }>`
-      insert into file_content (sha512, project_id) values (${staged.sha512}, ${projectId})
-      on conflict (sha512) do update set project_id = file_content.project_id
-      returning project_id`.execute(tx)
-    if (rows[0]?.project_id !== projectId) {
-      throw invalidInput('Another project already contains this file', part)
-    }
-  }
+/** @throws ApiError `invalid_input` naming the part of the first file that another project was public with first. */
+async function requireOwnContents(tx: Tx, projectId: string, files: readonly PreparedFile[]): Promise<void> {
+  const hashes = files.map(({ staged }) => staged.sha512)
+  const owned = await claimContents(tx, projectId, hashes)
+  const file = files.find(({ staged }) => owned.has(staged.sha512))
+  if (file !== undefined) throw invalidInput('Another project already contains this file', file.part)
 }

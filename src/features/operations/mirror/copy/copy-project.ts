@@ -1,10 +1,12 @@
 // Copies one project with those of its versions that are new or changed, in one transaction.
+
 import { sql } from 'kysely'
 import type { StoredOrigin } from '#features/basics/access/origin.ts'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { recordStatusEvents } from '#features/basics/events/record-event.ts'
 import { withStoredImages } from '#features/basics/images/hosted-image.ts'
+import { claimContentsOf } from '#features/catalogue/contents/content-owners.ts'
 import { isReservedSlug, listVersionIds, lockProject, type ProjectRow } from '#features/catalogue/projects/queries.ts'
 import { insertProjectRow } from '#features/catalogue/publishing/insert-project.ts'
 import { newId } from '#lib/ids.ts'
@@ -214,6 +216,7 @@ async function updateRow(tx: Tx, changed: ChangeSet, plan: Plan, row: ProjectRow
     .where('id', '=', row.id)
     .execute()
   if (!follows) return row.status
+  await claimContentsOf(tx, row.id, remote.status)
   await recordProjectStatus(tx, row, remote.status)
   changed.addEach('version', await listVersionIds(tx, row.id))
   return remote.status

@@ -1,5 +1,7 @@
 // Prepares versions of a source for the transaction that writes them: checks them and downloads their files.
+
 import { sql } from 'kysely'
+import { PUBLISHED } from '#features/catalogue/contents/content-owners.ts'
 import {
   type PreparedFile,
   prepareFiles,
@@ -74,7 +76,7 @@ export async function prepareVersions(
 type Places = {
   origins: Map<string, OriginRow>
   freeIds: Set<string>
-  /** Hashes of the files of each version here, and the files that another project contains. */
+  /** Hashes of the files of each version here, and the files that another project was public with first. */
   present: Map<string, Set<string>>
   elsewhere: Set<string>
 }
@@ -93,7 +95,7 @@ async function placesOf(
   const [freeIds, owners, files] = await Promise.all([
     listFreeIds(db, 'version', remoteIds),
     sql<{ sha512: string }>`select sha512 from file_content where sha512 = any(${hashes}::text[])
-      and project_id <> ${projectId}`.execute(db),
+      and project_id <> ${projectId} and stage = ${PUBLISHED}`.execute(db),
     sql<{ version_id: string; hashes: string[] }>`select version_id, array_agg(sha512) as hashes from file
       where version_id = any(${ids}::text[]) group by version_id`.execute(db),
   ])

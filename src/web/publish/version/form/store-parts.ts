@@ -8,6 +8,7 @@ import type { UploadedPart } from '#features/catalogue/versions/publish/prepare-
 import { metadataOf } from '#features/catalogue/versions/uploads/headers.ts'
 import { getUpload } from '#features/catalogue/versions/uploads/queries.ts'
 import { uploadPart } from '#features/catalogue/versions/uploads/use-uploads.ts'
+import { isPublicStatus } from '#lib/project-status.ts'
 import { html, type Part } from '#platform/html/html.ts'
 import { pathTo } from '#platform/html/page-context.ts'
 import { asApiError } from '#platform/http/error-handler.ts'
@@ -122,7 +123,7 @@ export async function findKnownFile(
   if (found === undefined) return undefined
   if (found.projectId !== project.id) {
     const view = (await viewsOfProjects(request, [found.projectId])).get(found.projectId)
-    return view && inProject(request, view)
+    return view && isPublicStatus(view.status) ? inProject(request, view) : undefined
   }
   const [cached] = await listVisibleVersions(deps, viewer, [found.versionId])
   if (cached === undefined) return undefined
