@@ -9,12 +9,13 @@ else await start()
 
 async function start() {
   if (process.argv.includes('serve')) limitMemory()
-  const { args, ...prepared } = (await import('./prepare.mjs')).prepare(process.argv.slice(2))
+  const { args, dataDir, ...prepared } = (await import('./prepare.mjs')).prepare(process.argv.slice(2))
   // File access, archives, images and password hashes share these threads. Node.js reads the variable only when it starts
   // the first thread, so set it before any import.
   process.env.UV_THREADPOOL_SIZE ??= '16'
   const { enableCompileCache } = await import('node:module')
-  enableCompileCache()
+  const folder = (await import('./compile-cache.mjs')).compileCache(dataDir)
+  if (folder !== undefined) enableCompileCache(folder)
   await import('./resolve.mjs')
   const { main } = await import('#cli/main.ts')
   await main(args, process.env, prepared)

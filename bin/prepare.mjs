@@ -17,7 +17,7 @@ export function prepare(words) {
     process.env['DATA_DIR'] = dataFolder()
     process.chdir('/')
   }
-  return prepared
+  return { ...prepared, dataDir: dataFolder() }
 }
 
 const dataFolder = () => resolve(process.env['DATA_DIR']?.trim() || './data')
@@ -29,6 +29,13 @@ const dataFolder = () => resolve(process.env['DATA_DIR']?.trim() || './data')
 function readAndChangeUser(words) {
   const { args, path, problem } = readOption(words)
   const file = path ?? ['.env', '/etc/depot.env'].find((name) => existsSync(name))
+  if (path === undefined && file === '.env' && !isTrusted(file)) {
+    const reason = 'another user owns it or can write it'
+    return {
+      args,
+      problem: `Depot does not read ${resolve(file)}, because ${reason}. To use it, add ${OPTION} ${file}.`,
+    }
+  }
   if (problem !== undefined || file === undefined) return { args, problem: problem ?? useOwner() }
   const settings = { path: resolve(file), text: '', names: [] }
   try {
@@ -43,6 +50,16 @@ function readAndChangeUser(words) {
     settings.names.push(name)
   }
   return { args, settings, problem: useOwner() }
+}
+
+/**
+ * Returns whether only this user, root and the owner of the program can have written a file. Settings name programs that
+ * Depot runs, and anyone can leave a file in a shared folder.
+ */
+function isTrusted(file) {
+  const { uid, mode } = statSync(file)
+  const users = [0, process.getuid?.() ?? uid, statSync(MAIN).uid]
+  return users.includes(uid) && (mode & 0o002) === 0
 }
 
 /** Finds `--env-file FILE` or `--env-file=FILE` before or after the command. */

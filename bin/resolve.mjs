@@ -9,8 +9,11 @@ const [extension, format] = isRelease ? ['.js', 'module'] : ['.ts', 'module-type
 /** Names of folders outside `src`, whose imports Node.js resolves. */
 const OTHERS = /^#(?:test|demo|client)\//
 
+const NO_SETTINGS = { url: new URL('no-settings.cjs', import.meta.url).href, format: 'commonjs', shortCircuit: true }
+
 registerHooks({
   resolve(specifier, context, next) {
+    if (specifier === 'cosmiconfig') return NO_SETTINGS
     const url = urlOf(specifier, context.parentURL)
     return url === undefined ? next(specifier, context) : { url, format, shortCircuit: true }
   },

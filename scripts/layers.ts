@@ -91,7 +91,7 @@ export const LAYERS: readonly Layer[] = [
     purpose: 'Projects and versions',
     parts: {
       contents:
-        'Which project owns the content of a file ([decision 0011](../decisions/storage/0011-content-belongs-to-one-project.md))',
+        'Ownership of the content of files by projects ([decision 0011](../decisions/storage/0011-content-belongs-to-one-project.md))',
       follows: 'Following projects; notifying followers ([people.md](../api/people.md))',
       projects: 'Reading and changing projects, their gallery and their status',
       publishing: 'Creating a project with its first versions',

@@ -39,7 +39,7 @@ export function buildDebianPackages(root: string, installed: string, folder: str
       file(written('marker', ''), `/usr/lib/depot/${PACKAGE}/.debian-package`),
       { src: `/usr/lib/depot/${PACKAGE}/bin/depot`, dst: '/usr/bin/depot', type: 'symlink' },
       file(written('unit', serviceUnit(root)), '/usr/lib/systemd/system/depot.service'),
-      file(written('settings', settings), '/usr/share/doc/depot/depot.env'),
+      file(written('settings', settings), '/usr/share/depot/depot.env'),
       file(join(root, 'LICENSE'), '/usr/share/doc/depot/copyright'),
       file(written('manual', gzipSync(readFileSync(packed('man/depot.1')))), '/usr/share/man/man1/depot.1.gz'),
       file(packed('completions/depot.bash'), '/usr/share/bash-completion/completions/depot'),
@@ -80,8 +80,12 @@ function pack(config: string, folder: string, name: string): string {
 /** The unit of the documented installation from a checkout, with the paths of the package. */
 function serviceUnit(root: string): string {
   const unit = readFileSync(join(root, 'deploy/systemd/depot.service'), 'utf8')
-  return unit
-    .replace(/^#.*\n/, '# Depot as a service of the Debian package.\n')
-    .replace('WorkingDirectory=/srv/depot', 'WorkingDirectory=/var/lib/depot')
-    .replace('/srv/depot/bin/depot', '/usr/bin/depot')
+  return (
+    unit
+      .replace(/^#.*\n/, '# Depot as a service of the Debian package.\n')
+      .replace('WorkingDirectory=/srv/depot', 'WorkingDirectory=/var/lib/depot')
+      .replace('/srv/depot/bin/depot', '/usr/bin/depot')
+      // systemd would reset the mode and owner of the folder at each start. The package has created it.
+      .replace('StateDirectory=depot\nStateDirectoryMode=0700', 'ReadWritePaths=/var/lib/depot')
+  )
 }

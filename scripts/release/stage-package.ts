@@ -18,7 +18,7 @@ const CONTENT = [
   'README.md',
   'SECURITY.md',
 ]
-const NOT_CONTENT = ['**/*.test.ts', '**/*.d.ts', 'migrations/README.md', 'deploy/debian/**']
+const NOT_CONTENT = ['**/*.test.ts', '**/*.d.ts', '**/*.d.mts', 'migrations/README.md', 'deploy/debian/**']
 /** The manifest of a release has the fields for its users, without those for developers. */
 const FIELDS = [
   'name',

@@ -85,6 +85,12 @@ test('the Debian package installs a service, runs the story, upgrades recorded d
     await inside(`${STOP}\n${START}`)
     await checkStory(inside)
     await inside(STOP)
+    const compiled = 'stat -c "%U %a" /var/lib/depot/compiled; ls /tmp'
+    assert.deepEqual(
+      await inside(compiled),
+      ['depot 700', 'block.sh', 'variables'],
+      'compiled code, and nothing in /tmp',
+    )
   })
 
   await t.test('upgrades of recorded data folders', async () => {
@@ -98,9 +104,18 @@ test('the Debian package installs a service, runs the story, upgrades recorded d
     await inside(`rm -r /var/lib/depot\nmv /var/lib/depot-story /var/lib/depot`)
   })
 
-  await t.test('a new installation keeps the settings', async () => {
-    await inside(`echo '# kept' >> /etc/depot.env; apt-get install --yes --reinstall ./${PACKAGE}`)
+  await t.test('a new installation keeps the settings, and the mode and owner of the folders', async () => {
+    await inside(`echo '# kept' >> /etc/depot.env
+chmod 0750 /var/lib/depot
+chown root:depot /var/backups/depot
+chmod 0770 /var/backups/depot
+apt-get install --yes --reinstall ./${PACKAGE}`)
     assert.deepEqual(await inside('tail -n 1 /etc/depot.env'), ['# kept'])
+    assert.deepEqual(await inside('stat -c "%U:%G %a" /var/lib/depot /var/backups/depot'), [
+      'depot:depot 750',
+      'root:depot 770',
+    ])
+    assert.deepEqual(await inside('grep -c StateDirectory /usr/lib/systemd/system/depot.service || true'), ['0'])
   })
 
   await t.test('removal keeps the data', async () => {
@@ -117,8 +132,12 @@ test('the Debian package installs a service, runs the story, upgrades recorded d
     'with systemd, the installation starts the service on the former data, also over a running one, and the removal stops it',
     async () => {
       writeFileSync(join(root, 'usr/bin/systemctl'), SYSTEMCTL, { mode: 0o755 })
+      // As in the images of Debian for containers, also for packages of others.
+      const excluded = ['doc', 'man', 'info', 'locale', 'lintian'].map((name) => `path-exclude /usr/share/${name}/*\n`)
+      writeFileSync(join(root, 'etc/dpkg/dpkg.cfg.d/slim'), excluded.join(''))
       await inside(`mkdir -p /run/systemd/system\napt-get install --yes ./${PACKAGE}\n${READY}`)
       await checkStory(inside)
+      assert.ok(!existsSync(join(root, 'usr/share/doc/depot')), 'the exclusions work')
       assert.deepEqual(await inside(USER_OF_SERVER), ['depot'])
       checkOutput(await inside('depot --version'), [`${VERSION} (…)`], 'the service')
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -10,6 +10,7 @@ import { tryLockFolder } from '#platform/db/folder-lock.ts'
 import { openDuckDbStore } from '#ports/analytics-store/duckdb/store.ts'
 import { testDatabase } from '#test/support/app/database.ts'
 import { depot, type Finished, makeDataDir, startDepot } from '#test/support/processes/running-depot.ts'
+import { isPrivate } from '../../bin/compile-cache.mjs'
 
 const ENTRY = join(import.meta.dirname, '../../bin/depot.mjs')
 const BIN = join(import.meta.dirname, '../../bin/depot')
@@ -71,6 +72,47 @@ test('.env in the working folder is read, and variables of the environment win',
     execFile(process.execPath, [ENTRY, 'jobs'], { cwd: join(cwd, 'other') }, (_e, _out, stderr) => resolve(stderr))
   })
   assert.match(unreadable, /^Depot cannot read the file .*other\/\.env: EISDIR/)
+})
+
+test('what another user leaves in a shared folder is neither read as settings nor run, and nothing is put into one', async () => {
+  const shared = folder()
+  chmodSync(shared, 0o1777)
+  const planted = join(shared, 'planted')
+  writeFileSync(
+    join(shared, '.graphile-workerrc.cjs'),
+    `require('node:fs').writeFileSync(${JSON.stringify(planted)}, '')`,
+  )
+  const dataDir = folder()
+  const env = { PATH: process.env['PATH'], DATA_DIR: dataDir, TMPDIR: shared }
+  const run = (...args: string[]) =>
+    new Promise<Finished>((resolve) => {
+      execFile(process.execPath, [ENTRY, ...args], { cwd: shared, env }, (error, stdout, stderr) =>
+        resolve({ code: error === null ? 0 : 1, stdout, stderr }),
+      )
+    })
+  const migrated = await run('migrate')
+  assert.equal(migrated.code, 0, migrated.stderr)
+  assert.deepEqual(readdirSync(shared), ['.graphile-workerrc.cjs'])
+  writeFileSync(join(shared, '.env'), 'SCANNER_COMMAND=/bin/true\n')
+  chmodSync(join(shared, '.env'), 0o666)
+  const { code, stderr } = await run('user', 'list')
+  assert.equal(code, 1)
+  assert.match(stderr, /^Depot does not read .*\.env, because another user owns it or can write it/)
+  oneSentence(stderr)
+})
+
+test('compiled code is only in a folder that this user owns and nobody else can write', () => {
+  const own = join(folder(), 'own')
+  assert.ok(isPrivate(own), 'created')
+  chmodSync(own, 0o770)
+  assert.ok(!isPrivate(own), 'the group can write it')
+  chmodSync(own, 0o700)
+  symlinkSync(own, `${own}-link`)
+  assert.ok(!isPrivate(`${own}-link`), 'a link')
+  assert.ok(!isPrivate(import.meta.filename), 'a file')
+  if (process.getuid?.() !== 0) return
+  chownSync(own, 65534, 65534)
+  assert.ok(!isPrivate(own), 'of another user')
 })
 
 test('--env-file names the settings file, before or after the command, instead of .env; help needs none', async () => {

@@ -69,7 +69,7 @@ export async function listCandidates(
           ]),
         ),
       )
-      // Publishers that others added for the repository must not displace the proven ones beyond the limit.
+      // Publishers that strangers add for the repository do not displace the proven ones beyond the limit.
       .orderBy(sql`proven is null`)
       .orderBy('created')
       .orderBy('id')

@@ -1,7 +1,6 @@
 // Runs a program as scanner, once per file. Its last argument is the path of the file, standard input is the description
 // of the file as JSON. It prints its verdict and exits with 0.
 import { type ChildProcess, spawn } from 'node:child_process'
-import { tmpdir } from 'node:os'
 import { dirname } from 'node:path'
 import { describeFile, oneLine, parseScanResult, RESPONSE_BYTES_MAX, type Scanner, ScannerFailure } from '../scanner.ts'
 
@@ -44,7 +43,7 @@ function run(
 ): Promise<Finished> {
   const { promise, resolve, reject } = Promise.withResolvers<Finished>()
   // A separate process group, so that child processes of the program can be killed.
-  const child = spawn(program, args, { cwd: tmpdir(), env: ENVIRONMENT, detached: true, stdio: 'pipe' })
+  const child = spawn(program, args, { cwd: '/', env: ENVIRONMENT, detached: true, stdio: 'pipe' })
   const stop = (): void => killGroup(child)
   signal.addEventListener('abort', stop, { once: true })
   if (signal.aborted) stop()

@@ -1,0 +1,1 @@
+export function isPrivate(folder: string): boolean
