@@ -161,13 +161,18 @@ ${of.value}</textarea>`,
 
 export type Choice = { value: string; label: string; isChosen?: boolean; isDisabled?: boolean }
 
-/** Renders a select field. */
+/**
+ * Renders a select field. A choice with an empty value is a valid choice, unless it is disabled and only asks for one:
+ * browsers refuse to send the empty value of a required field.
+ */
 export function selectField(page: PageContext, of: Field & { choices: readonly Choice[] }): Markup {
   const options = of.choices.map(
     (choice) =>
       html`<option${attributes({ value: choice.value, selected: choice.isChosen === true, disabled: choice.isDisabled === true })}>${choice.label}</option>`,
   )
-  return field(page, of, html`<select${attributes(common(of))}>${options}</select>`)
+  const isEmptyValid = of.choices.some(({ value, isDisabled }) => value === '' && isDisabled !== true)
+  const select = attributes({ ...common(of), required: of.isOptional !== true && !isEmptyValid })
+  return field(page, of, html`<select${select}>${options}</select>`)
 }
 
 /** Renders a file field. */

@@ -110,7 +110,7 @@ function reportForm({ page, deps }: PageRequest, reported: Reported, typed: Type
     action: pathTo(page, PATHS.report),
     content: html`${errorSummary(page, errors)}
 ${hiddenField('item', reported.type)}${hiddenField('id', reported.id)}
-${selectField(page, { name: 'reason', label: language.t('site.report.reason'), errors, choices: [{ value: '', label: language.t('site.report.choose'), isChosen: typed.reason === '' }, ...reasons] })}
+${selectField(page, { name: 'reason', label: language.t('site.report.reason'), errors, choices: [{ value: '', label: language.t('site.report.choose'), isChosen: typed.reason === '', isDisabled: true }, ...reasons] })}
 ${textArea(page, { name: 'text', label: language.t('site.report.text'), hint: language.t('site.report.hint'), value: typed.text, maxLength: TEXT_MAX, rows: 8, errors })}
 <button class="main">${icon(page, 'flag')}${language.t('site.report.send')}</button>`,
   })

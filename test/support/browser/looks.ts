@@ -45,6 +45,29 @@ const LOOKS: Readonly<Record<string, readonly Look[]>> = {
 const OPEN_DETAILS =
   "for (const part of document.querySelectorAll('main details')) part.open = part.closest('.rail, .list') === null"
 
+/**
+ * Fills only the fields that are marked as required, as a person would, and returns the forms that the browser refuses to
+ * send. A select keeps the choice that it shows, unless this choice cannot be made.
+ */
+const REFUSED_FORMS = `[...document.forms].flatMap((form) => {
+  const samples = ['lantern', '1', 'https://lantern.example.org/', 'mira@example.org', 'violet-harbour-lantern-42', '2030-01-01', '2030-01-01T10:00']
+  for (const field of form.elements) {
+    if (field.required !== true || field.validity.valid) continue
+    if (field.type === 'checkbox' || field.type === 'radio') field.checked = true
+    else if (field.type === 'file') {
+      const files = new DataTransfer()
+      files.items.add(new File(['x'], 'lantern.png'))
+      field.files = files.files
+    } else if (field.localName === 'select') {
+      if (field.selectedOptions[0]?.disabled !== false) field.value = [...field.options].find((option) => !option.disabled)?.value
+    } else {
+      for (const sample of samples) if (!field.validity.valid) field.value = sample
+    }
+  }
+  const wrong = [...form.elements].filter((field) => field.willValidate && !field.validity.valid)
+  return form.checkValidity() ? [] : [form.getAttribute('action') + ': ' + wrong.map(({ name }) => name)]
+})`
+
 /** A target that a sticky bar covers in part can be scrolled, so bars do not stick while the rules are checked. */
 const LET_GO = `for (const part of document.querySelectorAll('body *'))
   if (getComputedStyle(part).position === 'sticky') { part.style.position = 'static'; part.dataset.stuck = '' }`
@@ -104,5 +127,7 @@ async function lookAt(page: Page, { url }: Site, shown: ShownPage, looks: readon
     await page.evaluate(STICK_AGAIN)
     found.push(...problems.map((problem) => `${path} (${look}): ${problem}`))
   }
+  const refused = (await page.evaluate(REFUSED_FORMS)) as string[]
+  found.push(...refused.map((form) => `${path}: the browser refuses the form ${form}`))
   return found
 }

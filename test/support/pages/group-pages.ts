@@ -66,6 +66,8 @@ export async function makeGroupPages(t: TestApp, { owner, reader }: WorkPeople):
   })
   const at = pagesOf(owner)
   return [
+    at('new-project-of-member', 'publishNewProject', '/new/project'),
+    at('withdraw-only-version', 'manageVersionWithdrawal', '/mod/group-0/version/0.2.0/withdraw'),
     at('organizations', 'ownOrganizations', '/dashboard/organizations'),
     at('new-organization', 'publishNewOrganization', '/new/organization'),
     at('organization-general', 'manageOrganizationGeneral', settings),

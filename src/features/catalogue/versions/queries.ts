@@ -183,6 +183,20 @@ export async function findVersionIdByNumber(db: Db, projectId: string, name: str
   return row?.id
 }
 
+/** Finds a version of any status by ID, otherwise by number. The caller checks who can see it. */
+export async function findAnyVersionId(db: Db, projectId: string, name: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('version')
+    .select('id')
+    .where('project_id', '=', projectId)
+    .where((eb) => eb.or([eb('id', '=', name), eb('version_number', '=', name)]))
+    .orderBy(sql`(id = ${name})`, 'desc')
+    .orderBy(sql`is_listed(status)`, 'desc')
+    .orderBy(LIST_ORDER)
+    .executeTakeFirst()
+  return row?.id
+}
+
 /** Returns the numbers that several listed versions of the project have. */
 export async function listSharedNumbersOf(db: Db, projectId: string): Promise<string[]> {
   const rows = await db

@@ -2,6 +2,7 @@
 import type { FastifyReply } from 'fastify'
 import { getProjectAsMember } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { getVersion } from '#features/catalogue/versions/lookup/version-cache.ts'
+import { findAnyVersionId } from '#features/catalogue/versions/queries.ts'
 import { LABELS } from '#features/community/moderation/entries/labels.ts'
 import {
   type FileEntries,
@@ -41,10 +42,10 @@ type Subject = {
 async function loadSubject({ deps, viewer, param, query }: OwnRequest): Promise<Subject> {
   if (!isIdForm(param('id'))) throw notFound('project')
   const { project } = await getProjectAsMember(deps, viewer, param('id'))
-  const load = async (id: string) => {
-    if (!isIdForm(id)) throw notFound('version')
+  const load = async (name: string) => {
+    const id = await findAnyVersionId(deps.db, project.id, name)
+    if (id === undefined) throw notFound('version')
     const version = await getVersion(deps, viewer, id)
-    if (version.project.id !== project.id) throw notFound('version')
     return versionOf(version)
   }
   const version = await load(query('version'))

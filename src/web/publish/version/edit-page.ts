@@ -6,9 +6,9 @@ import { findScan, type ScanRow } from '#features/catalogue/scans/queries.ts'
 import { VersionPatch } from '#features/catalogue/versions/lifecycle/requests.ts'
 import { updateVersion } from '#features/catalogue/versions/lifecycle/update-version.ts'
 import { getVersionAsMember } from '#features/catalogue/versions/lookup/version-cache.ts'
+import { findAnyVersionId } from '#features/catalogue/versions/queries.ts'
 import type { VersionView } from '#features/catalogue/versions/views.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
-import { isIdForm } from '#lib/ids.ts'
 import { type FormError, form } from '#platform/html/forms.ts'
 import { html, type Part } from '#platform/html/html.ts'
 import { type PageContext, pathTo } from '#platform/html/page-context.ts'
@@ -48,8 +48,8 @@ export type Edited = ManagedProject & {
 /** @throws ApiError 404 unless the version belongs to the project of the path. */
 export async function loadEdited(request: OwnRequest): Promise<Edited> {
   const managed = await loadManagedProject(request)
-  const id = request.param('version')
-  if (!isIdForm(id)) throw notFound('version')
+  const id = await findAnyVersionId(request.deps.db, managed.project.id, request.param('version'))
+  if (id === undefined) throw notFound('version')
   const { version } = await getVersionAsMember(request.deps, request.viewer, id)
   if (version.project.id !== managed.project.id) throw notFound('version')
   const scan = await findScan(request.deps.db, id)

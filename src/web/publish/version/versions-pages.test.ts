@@ -41,6 +41,18 @@ test('the table changes several versions, all or none', async () => {
   await person.sendFrom(page, TABLE, { ids: [a.id, b.id], do: 'list' })
 })
 
+test('pages of a version take its number, also of a hidden version, and only of this project', async () => {
+  const version = await t.make.version({ project, version_number: '1.0.0+mc1.20 b/ü', status: 'unlisted' })
+  await t.make.file({ version, project, bytes: modJar('numbered') })
+  const number = encodeURIComponent('1.0.0+mc1.20 b/ü')
+  for (const page of ['edit', 'withdraw', 'delete']) {
+    assertSays(await person.get(`/mod/lantern/version/${number}/${page}`), 200, '1.0.0+mc1.20 b/ü')
+    assertSays(await person.get(`/mod/lantern/version/${number.replace('%2B', '+')}/${page}`), 200, version.id)
+  }
+  await t.make.version({ project: await t.make.project({ owner }), version_number: 'elsewhere' })
+  assert.equal((await person.get('/mod/lantern/version/elsewhere/edit')).statusCode, 404)
+})
+
 test('a version is edited, with new files, and errors keep what was entered', async () => {
   const version = await t.make.version({ project, version_number: '2.0.0' })
   await t.make.file({ version, project, bytes: modJar('edited') })
