@@ -1,9 +1,11 @@
 // Inspects an uploaded archive: lists its entries, rejects dangerous or inconsistent archives, and reads small entries for
 // the file rules.
+
 import { type FileHandle, open } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import { createLimiter, overloaded } from '#lib/concurrency/limiter.ts'
 import { ApiError, invalidInput } from '#lib/errors.ts'
+import { describeBytes } from '#lib/text/sizes.ts'
 import { ContentError, type ContentErrorKind, readContent, verifyContents } from './archive-contents.ts'
 import { type ArchiveSource, type Directory, type DirectoryEntry, readDirectory } from './archive-directory.ts'
 
@@ -195,7 +197,7 @@ function readableArchive(
       const entry = byName.get(name)
       if (entry === undefined) return undefined
       if (Math.max(entry.sizeBytes, entry.packedBytes) > maxBytes) {
-        throw refuse(`entry ${quote(name)} is larger than ${maxBytes} bytes`)
+        throw refuse(`entry ${quote(name)} is larger than ${describeBytes(maxBytes)}`)
       }
       return access((file) => readContent(file, entry))
     },

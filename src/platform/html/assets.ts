@@ -36,7 +36,7 @@ const STYLE_PARTS = {
 } as const
 /** Parts of each script, by folder. The first part is shared; each other part, of one file or several, has its own scope. */
 const SCRIPT_PARTS = {
-  'site.js': ['site/base', 'site/live', 'site/sheet', 'site/suggest', 'site/controls'],
+  'site.js': ['site/base', 'site/live', 'site/sheet', 'site/suggest', 'site/controls', 'site/files'],
   'work.js': [
     'work/base',
     'work/forms',
@@ -44,6 +44,7 @@ const SCRIPT_PARTS = {
     'work/lists',
     'work/keys',
     'work/claim',
+    'site/files',
     ['work/send', 'work/rows', 'work/upload'],
   ],
   'pack.js': ['pack/pack'],

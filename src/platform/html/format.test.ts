@@ -11,16 +11,17 @@ test('sizes are in the largest unit that leaves one, also where rounding makes i
     [0, '0 bytes'],
     [1, '1 byte'],
     [999, '999 bytes'],
-    [1000, '1 kB'],
-    [999_499, '999 kB'],
-    [999_500, '1 MB'],
-    [1_800_000, '1.8 MB'],
-    [999_949_999, '999.9 MB'],
-    [999_950_000, '1 GB'],
+    [1023, '1,023 bytes'],
+    [1024, '1 KiB'],
+    [262_144, '256 KiB'],
+    [1024 ** 2 - 513, '1,023 KiB'],
+    [1024 ** 2 - 512, '1 MiB'],
+    [1_887_437, '1.8 MiB'],
+    [1024 ** 3 - 1, '1 GiB'],
     [1e15, '1,000 TB'],
   ]
   for (const [bytes, text] of cases) assert.equal(fileSize(en, bytes), text)
-  assert.equal(fileSize(de, 1_800_000), '1,8 MB')
+  assert.equal(fileSize(de, 1_887_437), '1,8 MiB')
 })
 
 test('numbers are short in lists and whole behind the pointer', () => {

@@ -64,26 +64,21 @@ export function percentage(language: Language, value: number): string {
   return share(language).format(value)
 }
 
-const SIZES = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const
-const sizes = SIZES.map((unit, index) =>
-  perLanguage(
-    (tag) =>
-      new Intl.NumberFormat(tag, {
-        ...DIGITS,
-        style: 'unit',
-        unit,
-        unitDisplay: index === 0 ? 'long' : 'short',
-        maximumFractionDigits: index < 2 ? 0 : 1,
-      }),
-  ),
+const SIZES = ['KiB', 'MiB', 'GiB', 'TiB'] as const
+const bytesText = perLanguage(
+  (tag) => new Intl.NumberFormat(tag, { ...DIGITS, style: 'unit', unit: 'byte', unitDisplay: 'long' }),
 )
+const tenths = perLanguage((tag) => new Intl.NumberFormat(tag, { ...DIGITS, maximumFractionDigits: 1 }))
 
-/** Formats a number of bytes in the largest unit with a value of at least 1, by powers of 1,000: `1.8 MB`. */
+/** Formats a number of bytes in the largest unit with a value of at least 1, by powers of 1,024: `1.8 MiB`. */
 export function fileSize(language: Language, bytes: number): string {
   let step = 0
-  // A value that would be rounded up to 1,000 uses the next unit.
-  while (step < SIZES.length - 1 && Number((bytes / 1000 ** step).toFixed(step < 2 ? 0 : 1)) >= 1000) step += 1
-  return sizes[step]?.(language).format(bytes / 1000 ** step) ?? ''
+  // A value that would be rounded up to 1,024 uses the next unit.
+  while (step < SIZES.length && Number((bytes / 1024 ** step).toFixed(step < 2 ? 0 : 1)) >= 1024) step += 1
+  const unit = SIZES[step - 1]
+  if (unit === undefined) return bytesText(language).format(bytes)
+  const value = bytes / 1024 ** step
+  return `${step < 2 ? wholeNumber(language, Math.round(value)) : tenths(language).format(value)} ${unit}`
 }
 
 /** Formats the UTC time of the day for axes of plots: `18:00`. */

@@ -25,7 +25,7 @@ test('a form with every kind of field and every error is valid, and what was typ
 ${passwordField(page, { ...common, name: 'b', autocomplete: 'new-password' })}
 ${textArea(page, { ...common, name: 'c', value: `\n${HOSTILE}` })}
 ${selectField(page, { ...common, name: 'd', choices: [{ value: HOSTILE, label: HOSTILE, isChosen: true }] })}
-${fileField(page, { ...common, name: 'e', accept: '.png', isOptional: true })}
+${fileField(page, { ...common, name: 'e', maxBytes: 1024, accept: '.png', isOptional: true })}
 ${fieldset(page, { legend: HOSTILE, name: 'f', errors, content: checkbox({ name: 'f-1', value: HOSTILE, isChecked: true, label: HOSTILE, hint: HOSTILE }) })}
 <button>Send</button>`
   const body = html`<h1>x</h1>${errorSummary(page, errors)}${form(page, { action: '/x', content, hasFile: true })}`

@@ -1,4 +1,5 @@
 // Forms: fields with label, hint and error, the error summary, and the CSRF token.
+import { fileSize } from './format.ts'
 import { type AttributeValue, attributes, html, type Markup, type Part } from './html.ts'
 import { icon, type PageContext } from './page-context.ts'
 import { translateError } from './refusals.ts'
@@ -175,9 +176,16 @@ export function selectField(page: PageContext, of: Field & { choices: readonly C
   return field(page, of, html`<select${select}>${options}</select>`)
 }
 
-/** Renders a file field. */
-export function fileField(page: PageContext, of: Field & { accept: string }): Markup {
-  return field(page, of, html`<input${attributes({ type: 'file', ...common(of), accept: of.accept })}>`)
+/** Renders a file field. A script checks the size of the file before the browser sends it. */
+export function fileField(page: PageContext, of: Field & { accept: string; maxBytes: number }): Markup {
+  const input = { type: 'file', ...common(of), accept: of.accept, ...sizeLimit(page, of.maxBytes) }
+  return field(page, of, html`<input${attributes(input)}>`)
+}
+
+/** Returns the attributes by which a script checks the size of files. */
+export function sizeLimit({ language }: PageContext, maxBytes: number): Record<string, AttributeValue> {
+  const size = fileSize(language, maxBytes)
+  return { 'data-max-bytes': maxBytes, 'data-too-large': language.t('refusal.image-size', { size }) }
 }
 
 /** Renders a checkbox with its label. */

@@ -53,6 +53,7 @@ const TABLE: readonly (readonly [pattern: RegExp, key: MessageKey])[] = [
   [/^Select only projects of one owner$/, 'refusal.one-owner'],
   [/^Choose an image first$/, 'refusal.image'],
   [/^The image must be at most (?<size>[\d.]+ [KM]iB)$/, 'refusal.image-size'],
+  [/^The images must be at most (?<size>[\d.]+ [KM]iB) together$/, 'refusal.images-size'],
   [/^Only (?<amount>[\d.]+) is available$/, 'refusal.available'],
   [/^This form is too old\b/, 'refusal.old-form'],
   [/^This form was sent from another site$/, 'refusal.foreign-form'],

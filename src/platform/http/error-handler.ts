@@ -1,6 +1,8 @@
 // Converts errors to responses and logs them. Responses contain no internal details.
+
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError, type FieldError, invalidInput } from '#lib/errors.ts'
+import { describeBytes } from '#lib/text/sizes.ts'
 import { toApiError } from '#platform/db/pg-errors.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 
@@ -68,7 +70,9 @@ function fastifyError(error: unknown, bodyLimit: number | undefined): ApiError |
       return invalidInput('This route does not accept the Content-Type of the body', 'content-type')
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return invalidInput(
-        bodyLimit === undefined ? 'The body is too large' : `The body is larger than the limit of ${bodyLimit} bytes`,
+        bodyLimit === undefined
+          ? 'The body is too large'
+          : `The body is larger than the limit of ${describeBytes(bodyLimit)}`,
         'body',
       )
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':

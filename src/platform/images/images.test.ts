@@ -132,7 +132,7 @@ test('the limit of bytes is exact on both sides', async () => {
   const base = await plain(16, 16).png().toBuffer()
   const padded = (size: number) => Buffer.concat([base, Buffer.alloc(size - base.byteLength)])
   await images.processIcon(padded(262_144), 'png')
-  await assert.rejects(images.processIcon(padded(262_145), 'png'), { message: /larger than 262144 bytes/ })
+  await assert.rejects(images.processIcon(padded(262_145), 'png'), { message: /larger than 256 KiB/ })
   await assert.rejects(images.processIcon(padded(262_144), 'png', { maxBytes: 262_143 }), { message: /262143/ })
   await images.processGalleryImage(padded(5 * 1024 * 1024), 'png')
   await assert.rejects(images.processGalleryImage(padded(5 * 1024 * 1024 + 1), 'png'), { kind: 'invalid_input' })

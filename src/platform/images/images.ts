@@ -2,6 +2,7 @@
 
 import { createLimiter } from '#lib/concurrency/limiter.ts'
 import { type ApiError, invalidInput } from '#lib/errors.ts'
+import { describeBytes } from '#lib/text/sizes.ts'
 import { createDrawSvg, type DrawSvg } from './draw-svg.ts'
 import { CONTENT_TYPES, checkKind, type ImageKind } from './image-kind.ts'
 import { likenessOf } from './likeness.ts'
@@ -228,7 +229,7 @@ function toApiError(error: unknown, { maxPixels }: Rules, field: string): unknow
 }
 
 function tooLarge(maxBytes: number, field: string): ApiError {
-  return invalidInput(`The image is larger than ${maxBytes} bytes`, field)
+  return invalidInput(`The image is larger than ${describeBytes(maxBytes)}`, field)
 }
 
 /** Divides colours into 4,096 cells and returns the mean of the most frequent cell in the centre of the image. */

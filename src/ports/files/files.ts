@@ -202,10 +202,3 @@ export function assertFileKey(key: string): void {
     throw new Error(`Not a file key: ${JSON.stringify(key.slice(0, KEY_LENGTH_MAX))}`)
   }
 }
-
-/** Formats a size: `500 MiB`, `256 KiB`, `10 bytes`. */
-export function describeBytes(bytes: number): string {
-  const unit = [1024 * 1024, 1024].find((size) => bytes >= size && bytes % size === 0)
-  if (unit === undefined) return `${bytes} bytes`
-  return `${bytes / unit} ${unit === 1024 ? 'KiB' : 'MiB'}`
-}

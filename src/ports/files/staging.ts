@@ -1,14 +1,15 @@
 // Staged uploads on the local disk: receives, hashes and discards them. Every files adapter shares this code.
+
 import { createHash } from 'node:crypto'
 import { copyFile, type FileHandle, link, open, readdir, rm, stat, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { invalidInput } from '#lib/errors.ts'
 import { randomBase62 } from '#lib/ids.ts'
+import { describeBytes } from '#lib/text/sizes.ts'
 import { HOUR_MS } from '#lib/time.ts'
 import type { Deps } from '#ports/deps.ts'
 import {
-  describeBytes,
   hostingError,
   type LocalFile,
   type Received,

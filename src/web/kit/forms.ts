@@ -1,6 +1,6 @@
 // Reads submitted forms: parses their bodies, with or without an image, checks their fields and runs their commands.
 // src/platform/html/forms.ts draws forms.
-import type { IncomingHttpHeaders } from 'node:http'
+
 import { extname } from 'node:path'
 import type { Readable } from 'node:stream'
 import formbody from '@fastify/formbody'
@@ -8,8 +8,9 @@ import type { Static, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { ApiError, invalidInput } from '#lib/errors.ts'
 import { bodyError } from '#lib/schema/schema-errors.ts'
+import { describeBytes } from '#lib/text/sizes.ts'
 import type { FormError } from '#platform/html/forms.ts'
-import { readRawBody } from '#platform/http/bodies/raw-body.ts'
+import { type MultipartRequest, readParts } from '#platform/http/bodies/multipart.ts'
 import { asApiError } from '#platform/http/error-handler.ts'
 import type { App } from '#platform/http/server.ts'
 
@@ -34,43 +35,79 @@ export const SMALL_FORMS: FormLimits = {
   fieldLength: 4096,
 }
 
-type Upload = { filename: string; bytes: Buffer }
+/** A file that is larger than its limit has no content; using it throws `refusal`. */
+type Upload = { filename: string; bytes: Buffer; refusal?: ApiError }
 type ParsedForm = Record<string, string | Upload | Upload[]>
 
 /** Registers parsers for forms in this scope, and removes all other parsers. An uploaded file is in the field of its name. */
 export async function registerFormParsers(app: App, limits: FormLimits): Promise<void> {
   app.removeAllContentTypeParsers()
   await app.register(formbody, { bodyLimit: limits.formBytes })
-  app.addContentTypeParser('multipart/form-data', (req, payload, done) => {
-    readUpload(payload as Readable, req.headers, limits).then((form) => done(null, form), done)
+  app.addContentTypeParser('multipart/form-data', (req, _payload, done) => {
+    readUpload(req.raw, limits).then((form) => done(null, form), done)
   })
 }
 
-/** Reads a form with files. Stops reading if it is too large. @throws ApiError `invalid_input` */
-async function readUpload(source: Readable, headers: IncomingHttpHeaders, limits: FormLimits): Promise<ParsedForm> {
-  const maxBytes = limits.filesBytes + limits.formBytes
-  if (Number(headers['content-length'] ?? 0) > maxBytes) throw fileTooLarge('picture', limits.filesBytes)
-  const body = await readRawBody(source, { maxBytes, field: 'picture' })
-  const response = new Response(body, { headers: { 'content-type': String(headers['content-type']) } })
-  const entries = await response.formData().then((parsed) => [...parsed], invalidForm)
-  if (entries.length > limits.fields + 1) throw invalidForm()
+/** Bytes of a form that are read so that its other fields are kept when a file is too large. */
+const READ_BYTES_MAX = 256 * 1024 * 1024
+const IN_MEMORY = { assertAvailable: async () => undefined }
+
+/**
+ * Reads a form with files. A file that is too large is read without being stored, so that the form can be shown again with
+ * everything else that was entered.
+ * @throws ApiError `invalid_input` for a form that no page sends
+ */
+async function readUpload(req: MultipartRequest, limits: FormLimits): Promise<ParsedForm> {
   const form: ParsedForm = {}
-  for (const [name, value] of entries) {
-    if (typeof value === 'string') {
-      form[name] = value.slice(0, limits.fieldLength)
-      continue
+  const left = {
+    fields: limits.fields,
+    formBytes: limits.formBytes,
+    files: limits.fields,
+    filesBytes: limits.filesBytes,
+  }
+  await readParts(req, { files: IN_MEMORY, maxBodyBytes: READ_BYTES_MAX }, async ({ name = '', filename, stream }) => {
+    if (filename === undefined) {
+      const { bytes, size } = await readBytes(stream, left.formBytes)
+      left.fields -= 1
+      left.formBytes -= size
+      if (left.fields < 0 || left.formBytes < 0) throw invalidForm()
+      if (name !== '__proto__') form[name] = bytes.toString('utf8').slice(0, limits.fieldLength)
+      return
     }
-    if (value.size > limits.fileBytes) throw fileTooLarge(name, limits.fileBytes)
-    const file = { filename: value.name, bytes: Buffer.from(await value.arrayBuffer()) }
+    const { bytes, size } = await readBytes(stream, limits.fileBytes)
+    // Browsers send a part without a name for an empty file field.
+    if (filename === '') return
+    left.files -= 1
+    left.filesBytes -= size
+    if (left.files < 0) throw invalidForm()
+    const refusal =
+      size > limits.fileBytes
+        ? refusedFile(name, `The image must be at most ${describeBytes(limits.fileBytes)}`)
+        : left.filesBytes < 0
+          ? refusedFile(name, `The images must be at most ${describeBytes(limits.filesBytes)} together`)
+          : undefined
+    const file: Upload = refusal === undefined ? { filename, bytes } : { filename, bytes: Buffer.alloc(0), refusal }
     const others = form[name]
     form[name] = Array.isArray(others) ? [...others, file] : typeof others === 'object' ? [others, file] : file
-  }
+  })
   return form
 }
 
-function fileTooLarge(field: string, bytes: number): ApiError {
-  const size = bytes < 1024 * 1024 ? `${bytes / 1024} KiB` : `${bytes / 1024 / 1024} MiB`
-  return invalidInput(`The image must be at most ${size}`, field)
+/** Reads a part, and stores its content unless it is larger than `maxBytes`. */
+async function readBytes(stream: Readable, maxBytes: number): Promise<{ bytes: Buffer; size: number }> {
+  let pieces: Buffer[] = []
+  let size = 0
+  for await (const piece of stream as AsyncIterable<Buffer>) {
+    size += piece.length
+    if (size > maxBytes) pieces = []
+    else pieces.push(piece)
+  }
+  return { bytes: Buffer.concat(pieces), size }
+}
+
+/** An error at the file field of the form. */
+function refusedFile(field: string, message: string): ApiError {
+  return new ApiError('invalid_input', message, { details: { field, message, isSentence: true } })
 }
 
 function invalidForm(cause?: unknown): never {
@@ -90,21 +127,23 @@ export function fieldOf(body: unknown, name: string): string {
   return values[0] ?? ''
 }
 
-/** Returns the uploaded image. @throws ApiError if there is none */
-export function uploadedImage(body: unknown): { bytes: Buffer; ext: string } {
-  const [image] = uploadedImages(body, 'picture')
+/** Returns the uploaded image. @throws ApiError if there is none, or if it is too large */
+export function uploadedImage(body: unknown, field = 'picture'): UploadedImage {
+  const [image] = uploadedImages(body, field)
+  if (image.refusal !== undefined) throw image.refusal
   return image
 }
 
-type UploadedImage = { filename: string; bytes: Buffer; ext: string }
+type UploadedImage = Upload & { ext: string }
 
 /** Returns the uploaded images of a field. @throws ApiError if there are none */
 export function uploadedImages(body: unknown, field: string): readonly [UploadedImage, ...UploadedImage[]] {
   const value = typeof body === 'object' && body !== null ? (body as ParsedForm)[field] : undefined
-  const files = [value].flat().filter((file): file is Upload => typeof file === 'object' && file.bytes.length > 0)
+  const uploads = [value].flat().filter((file): file is Upload => typeof file === 'object')
+  const files = uploads.filter(({ bytes, refusal }) => bytes.length > 0 || refusal !== undefined)
   const images = files.map((file) => ({ ...file, ext: extname(file.filename).slice(1).toLowerCase() }))
   const [first, ...others] = images
-  if (first === undefined) throw invalidInput('Choose an image first', field)
+  if (first === undefined) throw refusedFile(field, 'Choose an image first')
   return [first, ...others]
 }
 
@@ -180,13 +219,15 @@ function toFormError(
   error: Pick<ApiError, 'message' | 'details'>,
   labels: Readonly<Record<string, string>>,
 ): FormError {
-  const { field, message, isTranslated } = error.details ?? {}
+  const { field, message, isTranslated, isSentence } = error.details ?? {}
   // A label can belong to a part of a field, such as `link_urls.wiki`.
   const names = typeof field === 'string' ? [field, field.split('.')[0] ?? field] : []
   const name = names.find((each) => Object.hasOwn(labels, each))
   const label = name === undefined ? undefined : labels[name]
   if (isTranslated === true) return { field: typeof field === 'string' ? field : undefined, message: error.message }
   const reason = typeof message === 'string' ? { reason: message } : {}
+  if (isSentence === true && typeof field === 'string')
+    return { field, message: `${error.message}.`, lang: 'en', reason: error.message }
   if (label === undefined || typeof message !== 'string')
     return { field: undefined, message: error.message, lang: 'en', ...reason }
   // A message either continues a sentence that begins with the field, or is a sentence.

@@ -1,5 +1,7 @@
 // The icon of a project, an organization or a collection: its own form, which is saved immediately.
-import { type IconOwner, replaceIcon, setIcon } from '#features/basics/images/icons.ts'
+
+import { ICON_BYTES_MAX, type IconOwner, replaceIcon, setIcon } from '#features/basics/images/icons.ts'
+import { fileSize } from '#platform/html/format.ts'
 import { type FormErrors, fileField, form } from '#platform/html/forms.ts'
 import { html, type Markup } from '#platform/html/html.ts'
 import { face } from '#platform/html/lists.ts'
@@ -39,7 +41,8 @@ export function iconPart(
   const field = fileField(page, {
     name: 'picture',
     label: t('picture.new'),
-    hint: t('picture.hint.at-most'),
+    hint: t('picture.hint.at-most', { size: fileSize(page.language, ICON_BYTES_MAX) }),
+    maxBytes: ICON_BYTES_MAX,
     accept: '.png,.jpg,.jpeg,.gif,.webp,.svg',
     errors: errors.map((error) =>
       error.field === 'icon' || error.field === 'ext' ? { ...error, field: 'picture' } : error,

@@ -47,15 +47,15 @@ test('tabs say how many a project needs and how many need it; the search field s
 })
 
 test('a link to an archive shows the number and size of its files, including indirect dependencies', async () => {
-  assert.match(await page('/mod/lamp'), />Both files as one archive, 2 kB</)
-  assert.match(await page('/mod/lamp/version/1.0.0'), />Both files as one archive, 2 kB</)
+  assert.match(await page('/mod/lamp'), />Both files as one archive, 2 KiB</)
+  assert.match(await page('/mod/lamp/version/1.0.0'), />Both files as one archive, 2 KiB</)
   const wick = await t.make.project({ owner, slug: 'wick' })
   const wicks = await t.make.version({ project: wick })
   await t.make.file({ version: wicks, project: wick, bytes: Buffer.alloc(3000, 3), filename: 'wick.jar' })
   const [latest] = (await t.anyone.get('/v3/project/oil')).json().versions as string[]
   const dependencies = [{ project_id: wick.id, dependency_type: 'required' }]
   assert.equal((await t.as(owner).patch(`/v3/version/${latest}`, { dependencies })).statusCode, 204)
-  assert.match(await page('/mod/lamp'), />All 3 files as one archive, 5 kB</)
+  assert.match(await page('/mod/lamp'), />All 3 files as one archive, 5 KiB</)
   assert.equal((await t.as(owner).patch(`/v3/version/${latest}`, { dependencies: [] })).statusCode, 204)
 })
 

@@ -50,7 +50,7 @@ const OPEN_DETAILS =
  * send. A select keeps the choice that it shows, unless this choice cannot be made.
  */
 const REFUSED_FORMS = `[...document.forms].flatMap((form) => {
-  const samples = ['lantern', '1', 'https://lantern.example.org/', 'mira@example.org', 'violet-harbour-lantern-42', '2030-01-01', '2030-01-01T10:00']
+  const samples = ['lantern', '1', 'https://lantern.example.org/', 'mira@example.org', 'violet-harbour-lantern-42', '2030-01-01', '2026-01-01', '2030-01-01T10:00']
   for (const field of form.elements) {
     if (field.required !== true || field.validity.valid) continue
     if (field.type === 'checkbox' || field.type === 'radio') field.checked = true

@@ -117,7 +117,7 @@ test('rejects and does not store files that are not images, have a wrong type, c
   const padded = (bytes: number) => Buffer.concat([png, Buffer.alloc(bytes - png.length)])
   const tooLarge = await upload(owner, { context: 'project' }, padded(1024 * 1024 + 1))
   assertError(tooLarge, 400, 'invalid_input', 'body')
-  assert.match(tooLarge.json().description, /1048576/)
+  assert.match(tooLarge.json().description, /1 MiB/)
   assert.equal(await imageCount(owner), 0)
   assert.equal((await upload(owner, { context: 'project' }, padded(1024 * 1024))).statusCode, 201)
 })

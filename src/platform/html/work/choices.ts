@@ -1,4 +1,5 @@
 // Choices with explanations, chips, and fields for files.
+import { sizeLimit } from '../forms.ts'
 import { attributes, html, type Markup, type Part } from '../html.ts'
 import { icon, type PageContext } from '../page-context.ts'
 
@@ -61,6 +62,8 @@ export function dropZone(
     accept: string
     isMultiple?: boolean
     isRequired?: boolean
+    /** Maximum size of each file, for images. */
+    maxBytes?: number
   },
 ): Markup {
   const input = attributes({
@@ -70,6 +73,7 @@ export function dropZone(
     accept: of.accept,
     multiple: of.isMultiple === true,
     required: of.isRequired === true,
+    ...(of.maxBytes === undefined ? {} : sizeLimit(page, of.maxBytes)),
   })
   return html`<div class="drop">${icon(page, 'upload')}<label for="${of.id}">${of.label}</label><p>${of.text}</p><input${input}></div>`
 }

@@ -1,10 +1,12 @@
 // Reads multipart/form-data requests part by part: first the JSON part `data`, then the files, which are streamed to the
 // file store.
+
 import { on } from 'node:events'
 import type { IncomingHttpHeaders } from 'node:http'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy'
 import { ApiError, invalidInput } from '#lib/errors.ts'
+import { describeBytes } from '#lib/text/sizes.ts'
 import { openScope } from '../mounts.ts'
 import type { App } from '../server.ts'
 import { parseJson } from './json-body.ts'
@@ -242,7 +244,8 @@ async function readJson(stream: Readable, maxBytes: number, signal: AbortSignal)
   addAbortSignal(signal, stream)
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     sizeBytes += chunk.length
-    if (sizeBytes > maxBytes) throw invalidInput(`The part data is larger than the limit of ${maxBytes} bytes`, 'data')
+    if (sizeBytes > maxBytes)
+      throw invalidInput(`The part data is larger than the limit of ${describeBytes(maxBytes)}`, 'data')
     chunks.push(chunk)
   }
   signal.throwIfAborted()
@@ -254,5 +257,5 @@ function missingData(): ApiError {
 }
 
 function bodyTooLarge(maxBytes: number): ApiError {
-  return invalidInput(`The body is larger than the limit of ${maxBytes} bytes`)
+  return invalidInput(`The body is larger than the limit of ${describeBytes(maxBytes)}`)
 }

@@ -1,6 +1,8 @@
 // Binary bodies, such as images, with any content type. The handler reads them after authorization.
+
 import type { Readable } from 'node:stream'
 import { invalidInput } from '#lib/errors.ts'
+import { describeBytes } from '#lib/text/sizes.ts'
 import type { App } from '../server.ts'
 
 /** Provides bodies in this scope as a stream in `req.body`. */
@@ -28,7 +30,7 @@ export async function readRawBody(
     // The response needs the connection after the loop.
     for await (const piece of stream.iterator({ destroyOnReturn: false })) {
       size += piece.length
-      if (size > maxBytes) throw invalidInput(`The body is larger than ${maxBytes} bytes`, field)
+      if (size > maxBytes) throw invalidInput(`The body is larger than ${describeBytes(maxBytes)}`, field)
       pieces.push(piece)
     }
   } catch (error) {

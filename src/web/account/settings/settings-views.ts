@@ -1,5 +1,8 @@
 // Sections that several pages of the account settings contain.
+
+import { ICON_BYTES_MAX } from '#features/basics/images/icons.ts'
 import type { AccountRow } from '#features/people/users/queries.ts'
+import { fileSize } from '#platform/html/format.ts'
 import { buttonForm, fileField, form, hiddenField, passwordField } from '#platform/html/forms.ts'
 import { html, type Markup } from '#platform/html/html.ts'
 import { face } from '#platform/html/lists.ts'
@@ -19,7 +22,8 @@ export function pictureSection(
   const field = fileField(page, {
     name: 'picture',
     label: t('picture.new'),
-    hint: t(`picture.hint.${of.limit}`),
+    hint: t(`picture.hint.${of.limit}`, { size: fileSize(page.language, ICON_BYTES_MAX) }),
+    maxBytes: of.limit === 'at-most' ? ICON_BYTES_MAX : ICON_BYTES_MAX - 1,
     accept: '.png,.jpg,.jpeg,.gif,.webp,.svg',
     errors: errorsOf(of),
   })

@@ -272,7 +272,7 @@ test('reloading the URL of a form leads to its parent page', async () => {
   }
 })
 
-test('a form with an image is not read further than the size limit', async () => {
+test('a form with an image that is too large shows the error at the field, and one that no browser sends is rejected', async () => {
   const person = visitor(t, (await makeMember(t)).token)
   const { _csrf = '' } = hiddenFields(await person.get('/account'), '/account/picture')
   const cookie = [...person.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
@@ -282,15 +282,20 @@ test('a form with an image is not read further than the size limit', async () =>
   function* long() {
     yield Buffer.from(head)
     for (let i = 0; i < 80; i += 1) yield Buffer.alloc(65_536)
+    yield Buffer.from(`\r\n--${boundary}--\r\n`)
   }
   const send = (payload: Readable | string, more = {}) =>
     t.inject({ method: 'POST', url: '/account/picture', payload, headers: { ...headers, ...more } })
-  // Told before the part has ended.
-  assertSays(await send(Readable.from(long())), 400, 'The body is larger than 327680 bytes')
-  assertSays(await send('x'.repeat(400_000)), 400, 'at most 256 KiB')
-  assertSays(await send(head), 400, 'The form cannot be read')
-  assertSays(await send(`${head}${'x'.repeat(262_145)}\r\n--${boundary}--\r\n`), 400, 'at most 256 KiB')
-  assertSays(await send('', { 'content-type': 'multipart/form-data' }), 400, 'The form cannot be read')
+  for (const body of [Readable.from(long()), `${head}${'x'.repeat(262_145)}\r\n--${boundary}--\r\n`]) {
+    const refused = await send(body)
+    assertSays(refused, 400, 'id="picture-error"')
+    assertSays(refused, 400, 'The image must be at most 256 KiB.')
+  }
+  const empty = `--${boundary}\r\ncontent-disposition: form-data; name="_csrf"\r\n\r\n${_csrf}\r\n--${boundary}--\r\n`
+  assertSays(await send(empty), 400, 'Choose an image first')
+  assertSays(await send('x'.repeat(400_000)), 400, 'truncated')
+  assertSays(await send(head), 400, 'truncated')
+  assertSays(await send('', { 'content-type': 'multipart/form-data' }), 400, 'boundary')
 })
 
 test('a settings page costs at most two statements, the page of tokens with its choice of projects three', async () => {

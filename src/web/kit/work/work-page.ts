@@ -1,14 +1,25 @@
 // The pages for publishers, moderators and operators: their area, and their frame with notices and errors.
+
 import type { FastifyReply } from 'fastify'
 import { errorSummary } from '#platform/html/forms.ts'
 import { html, type Part } from '#platform/html/html.ts'
 import { note } from '#platform/html/lists.ts'
 import { doneNote, type Undo } from '#platform/html/work/actions.ts'
 import { type Rail, type Subject, subjectHead, workSheet } from '#platform/html/work/frame.ts'
+import type { FormLimits } from '../forms.ts'
 import type { OwnRequest } from '../pages.ts'
 import { PATHS } from '../paths.ts'
 import { type Area, noticeOf } from '../request.ts'
 import type { FormState } from './form-page.ts'
+
+/** A description of 65,536 characters can have 9 times as many bytes in a form; several gallery images of 5 MiB. */
+export const WORK_FORMS: FormLimits = {
+  formBytes: 1024 * 1024,
+  filesBytes: 26 * 1024 * 1024,
+  fileBytes: 5 * 1024 * 1024,
+  fields: 200,
+  fieldLength: 128 * 1024,
+}
 
 /** Properties that the three areas have in common. Browsers store the pages, but revalidate them. */
 export const WORK_AREA: Area = {
@@ -16,14 +27,7 @@ export const WORK_AREA: Area = {
   isStored: true,
   wayOut: { path: PATHS.dashboard, label: 'work.to-dashboard' },
   missing: 'work.absent',
-  // A description of 65,536 characters can have 9 times as many bytes in a form; several gallery images of 5 MiB.
-  forms: {
-    formBytes: 1024 * 1024,
-    filesBytes: 26 * 1024 * 1024,
-    fileBytes: 5 * 1024 * 1024,
-    fields: 200,
-    fieldLength: 128 * 1024,
-  },
+  forms: WORK_FORMS,
 }
 
 export type WorkPage = {

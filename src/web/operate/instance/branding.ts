@@ -1,8 +1,11 @@
 // Name and branding: name, colour, logo, texts, registration and currency, each with the source of its value.
+
 import { actorOf } from '#features/basics/audit/actor.ts'
+import { ICON_BYTES_MAX } from '#features/basics/images/icons.ts'
 import { HOME_SECTIONS } from '#features/basics/settings/requests.ts'
 import { replaceMark, setMark } from '#features/basics/settings/set-mark.ts'
 import { accentContrast } from '#platform/html/accent-contrast.ts'
+import { fileSize } from '#platform/html/format.ts'
 import { fileField, form, textArea, textField } from '#platform/html/forms.ts'
 import { attributes, html, type Part } from '#platform/html/html.ts'
 import { classOfHue, HUES } from '#platform/html/hues.ts'
@@ -194,7 +197,8 @@ function logoPart(page: PageContext, data: InstanceSettings, { errors }: FormSta
   const field = fileField(page, {
     name: 'picture',
     label: t('ops.settings.logo.new'),
-    hint: t('ops.settings.logo.hint'),
+    hint: t('ops.settings.logo.hint', { size: fileSize(page.language, ICON_BYTES_MAX) }),
+    maxBytes: ICON_BYTES_MAX,
     accept: '.png,.webp,.svg',
     errors: wrong,
   })

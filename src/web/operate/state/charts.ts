@@ -20,8 +20,8 @@ type Chart = (typeof CHARTS)[number]
 
 /** Units of the storage chart, with the least maximum of each. */
 const UNITS = [
-  ['GB', 1e9, 2e9],
-  ['MB', 1e6, 0],
+  ['GiB', 1024 ** 3, 2 * 1024 ** 3],
+  ['MiB', 1024 ** 2, 0],
 ] as const
 
 /** Number of days from which the estimate of the growth is not shown. */

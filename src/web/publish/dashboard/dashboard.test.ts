@@ -168,7 +168,7 @@ test('unfinished uploads are listed with their files and lead back to the upload
     .execute()
   const browser = visitor(t, owner.token)
   const page = await browser.get('/dashboard/uploads')
-  assertSays(page, 200, 'One file, 2 kB')
+  assertSays(page, 200, 'One file, 2 KiB')
   assertSays(page, 200, `href="/project/ember/versions/new?draft=${version.id}"`)
   assertValidHtml(page.body)
   assertSays(await browser.get(HOME), 200, 'Your upload for <bdi>Ember 2.0.0</bdi> is not finished')

@@ -9,7 +9,7 @@ import { pathTo } from '#platform/html/page-context.ts'
 import { saveBar } from '#platform/html/work/actions.ts'
 import { sheetPart } from '#platform/html/work/frame.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
-import { uploadedImages } from '#web/kit/forms.ts'
+import { uploadedImage } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { conflictNote, editBase } from '#web/kit/work/edits.ts'
 import type { FormState, Outcome } from '#web/kit/work/form-page.ts'
@@ -45,7 +45,7 @@ async function addImage(request: OwnRequest, data: ManagedProject, state: FormSt
   const { deps, req, viewer } = request
   const { project, membership } = data
   requirePermission(viewer, membership, 'EDIT_BODY')
-  const [{ bytes, ext, filename }] = uploadedImages(req.body, 'image')
+  const { bytes, ext, filename } = uploadedImage(req.body, 'image')
   await deps.files.assertAvailable()
   const { url } = await uploadImage(deps, viewer, {
     context: 'project',
@@ -99,6 +99,7 @@ function editor({ page }: OwnRequest, data: ManagedProject, { state, text, rende
     name: 'image',
     label: t('manage.description.image'),
     hint: t('manage.description.image.hint', { size: fileSize(page.language, IMAGE_BYTES_MAX) }),
+    maxBytes: IMAGE_BYTES_MAX,
     accept: '.png,.jpg,.jpeg,.gif,.webp',
     isOptional: true,
     errors: state.errors.map((each) =>

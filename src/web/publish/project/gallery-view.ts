@@ -1,4 +1,5 @@
 // The page of the gallery settings.
+
 import type { FastifyReply } from 'fastify'
 import { GALLERY_BYTES_MAX } from '#features/catalogue/projects/gallery/requests.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
@@ -14,6 +15,7 @@ import { sheetPart } from '#platform/html/work/frame.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { conflictNote, editBase } from '#web/kit/work/edits.ts'
 import type { FormState } from '#web/kit/work/form-page.ts'
+import { WORK_FORMS } from '#web/kit/work/work-page.ts'
 import { galleryImage } from '#web/site/project/gallery-image.ts'
 import { type ManagedProject, may } from './managed-project.ts'
 import { showProjectSettings } from './settings-frame.ts'
@@ -108,12 +110,16 @@ function addForm(page: PageContext, action: string, state: FormState): Part {
     id: 'images-new',
     name: 'images',
     label: t('manage.gallery.choose'),
-    text: t('manage.gallery.choose.hint', { size: fileSize(page.language, GALLERY_BYTES_MAX) }),
+    text: t('manage.gallery.choose.hint', {
+      size: fileSize(page.language, GALLERY_BYTES_MAX),
+      total: fileSize(page.language, WORK_FORMS.filesBytes),
+    }),
+    maxBytes: GALLERY_BYTES_MAX,
     accept: '.png,.jpg,.jpeg,.gif,.webp',
     isMultiple: true,
     isRequired: true,
   })}
-${error !== undefined && html`<p class="error"><span lang="en">${error.message}</span></p>`}
+${error !== undefined && html`<p class="error"><span${attributes({ lang: error.lang })}>${error.message}</span></p>`}
 <div><button name="do" value="add">${t('manage.gallery.add')}</button></div>`
   return sheetPart({
     id: 'add',

@@ -112,7 +112,11 @@ async function add({ deps, req, viewer }: OwnRequest, data: ManagedProject): Pro
   let ordering = Math.max(0, ...data.view.gallery.map((item) => item.ordering))
   const rejected: { filename: string; error: ApiError }[] = []
   const uploads = uploadedImages(req.body, 'images')
-  for (const { bytes, ext, filename } of uploads) {
+  for (const { bytes, ext, filename, refusal } of uploads) {
+    if (refusal !== undefined) {
+      rejected.push({ filename, error: refusal })
+      continue
+    }
     ordering += STEP
     const fields = { ...UNCHANGED, ordering }
     const readBytes = async () => bytes

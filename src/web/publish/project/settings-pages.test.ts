@@ -90,6 +90,11 @@ test('an image is stored and added to the end of the text', async () => {
     ['image', 'a [b].png', await picture()],
   ])
   assertSays(answer, 200, /Text\n\n!\[a {2}b \]\(http/)
+  const large = await sendFiles('description', { description: 'Kept as well', do: 'image' }, [
+    ['image', 'a.png', Buffer.alloc(6 * 1024 * 1024)],
+  ])
+  for (const text of ['Kept as well', 'id="image-error"', 'The image must be at most 5 MiB.'])
+    assertSays(large, 400, text)
   const none = await sendFiles('description', { description: 'Kept', do: 'image' }, [])
   assertSays(none, 400, 'Kept')
 })
@@ -139,9 +144,10 @@ test('gallery: images are added, described, ordered, removed and restored', asyn
     ['images', 'a.png', await picture()],
     ['images', 'b.png', await picture()],
     ['images', 'bad.png', bad],
+    ['images', 'large.png', Buffer.alloc(6 * 1024 * 1024)],
     ['images', 'c.png', await picture()],
   ])
-  assertSays(added, 400, /bad\.png: .*The other images were added \(3\)/)
+  assertSays(added, 400, /bad\.png: .*large\.png: The image must be at most 5 MiB\. The other images were added \(3\)/)
   assertValidHtml(added.body)
   const order = async () => (await view()).gallery.map(({ url }) => url)
   const [first = '', second = '', third = ''] = await order()

@@ -73,7 +73,7 @@ describe('the icon', () => {
     assert.equal((await setIcon(project, padded(262_144))).statusCode, 204)
     const answer = await setIcon(project, padded(262_145))
     assert.equal(answer.statusCode, 400)
-    assert.match(answer.json().description, /262144/)
+    assert.match(answer.json().description, /256 KiB/)
   })
 
   test('removed is null in all three, and removing none is 204', async () => {

@@ -305,7 +305,7 @@ describe('the file rules', () => {
     })
 
     test('an index larger than its limit is rejected', async () => {
-      await refused(pack(`${JSON.stringify(index)}${' '.repeat(4 * 1024 * 1024)}`), /larger than 4194304 bytes/)
+      await refused(pack(`${JSON.stringify(index)}${' '.repeat(4 * 1024 * 1024)}`), /larger than 4 MiB/)
     })
 
     test('unsafe paths are rejected', async () => {

@@ -1,7 +1,9 @@
 // The scopes and the sizes that an upload needs.
+
 import { hasScope } from '#lib/access/scopes.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { ApiError, forbidden } from '#lib/errors.ts'
+import { describeBytes } from '#lib/text/sizes.ts'
 import { FILE_BYTES_MAX } from '../publish/prepare-files.ts'
 
 /** @throws ApiError 403 without one of the scopes. */
@@ -12,7 +14,7 @@ export function requireUploadScope(viewer: Viewer): void {
 
 /** @throws ApiError 413. */
 export function requireSize(bytes: number): void {
-  if (bytes > FILE_BYTES_MAX) throw tooLarge(`An upload can have at most ${FILE_BYTES_MAX} bytes`)
+  if (bytes > FILE_BYTES_MAX) throw tooLarge(`An upload can have at most ${describeBytes(FILE_BYTES_MAX)}`)
 }
 
 export function tooLarge(message: string): ApiError {

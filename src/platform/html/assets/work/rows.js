@@ -4,7 +4,7 @@ import { deleteFile } from './send.js'
 
 const MAX_PARALLEL = 3
 const MEASURED_MS = 5000
-const MEGABYTE = 1e6
+const MEBIBYTE = 1024 * 1024
 
 export const root = document.querySelector('[data-upload]')
 export const form = root?.querySelector('form')
@@ -165,11 +165,11 @@ const showProgress = (row, loaded) => {
   const rate = medianRate(row.samples)
   const percent = Math.floor((100 * loaded) / total)
   row.bar.value = loaded / total
-  const sizes = { sent: number(loaded / MEGABYTE), total: number(total / MEGABYTE) }
+  const sizes = { sent: number(loaded / MEBIBYTE), total: number(total / MEBIBYTE) }
   const facts = [fill(texts.sending, { percent, ...sizes })]
   if (rate > 0 && loaded < total)
     facts.push(
-      fill(texts.rate, { rate: number(rate / MEGABYTE) }),
+      fill(texts.rate, { rate: number(rate / MEBIBYTE) }),
       fill(texts.left, { seconds: number(Math.ceil((total - loaded) / rate), 0) }),
     )
   showState(row, ...facts)
