@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 
 const BESIDE = fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url))
 
-/** Returns a folder beside the program or in the data folder that only this user can write, or undefined if there is none. */
+/** Returns a folder in the folder of the program or in the data folder that only this user can write, or undefined if there is none. */
 export function compileCache(dataDir) {
   return [BESIDE, ...(exists(dataDir) ? [join(dataDir, 'compiled')] : [])].find(isPrivate)
 }

@@ -48,7 +48,7 @@ export async function registerFormParsers(app: App, limits: FormLimits): Promise
   })
 }
 
-/** Bytes of a form that are read so that its other fields are kept when a file is too large. */
+/** Bytes of a form that are read so that its other fields remain when a file is too large. */
 const READ_BYTES_MAX = 256 * 1024 * 1024
 const IN_MEMORY = { assertAvailable: async () => undefined }
 
