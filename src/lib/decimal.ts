@@ -1,6 +1,7 @@
 // Exact amounts of money: a bigint in units of 10⁻⁸ for calculations, a decimal string in requests and responses.
 
 import { compare } from './compare.ts'
+import { withoutEnd } from './text/linear-text.ts'
 
 /** Maximum number of decimal places of an amount. */
 const PLACES = 8
@@ -12,7 +13,7 @@ export const AMOUNT_PATTERN = `^\\d{1,12}(\\.\\d{1,${PLACES}})?$`
 /** Parses a decimal string, such as a numeric column. @throws RangeError if it is invalid or has more than 8 places. */
 export function parseUnits(text: string): bigint {
   const match = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text)
-  const fraction = (match?.[3] ?? '').replace(/0+$/, '')
+  const fraction = withoutEnd(match?.[3] ?? '', '0')
   if (match === null || fraction.length > PLACES) throw new RangeError('Not a decimal with at most 8 places')
   const units = BigInt(match[2] ?? 0) * UNIT + BigInt(fraction.padEnd(PLACES, '0'))
   return match[1] === '-' ? -units : units
@@ -21,7 +22,7 @@ export function parseUnits(text: string): bigint {
 /** Formats units as a decimal string without exponent: at least 2 decimal places, without further trailing zeros. */
 export function formatUnits(units: bigint): string {
   const digits = (units < 0n ? -units : units).toString().padStart(PLACES + 1, '0')
-  const fraction = digits.slice(-PLACES).replace(/0+$/, '').padEnd(2, '0')
+  const fraction = withoutEnd(digits.slice(-PLACES), '0').padEnd(2, '0')
   return `${units < 0n ? '-' : ''}${digits.slice(0, -PLACES)}.${fraction}`
 }
 

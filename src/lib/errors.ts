@@ -23,6 +23,7 @@ export const ERRORS = {
   cursor_expired: { error: 'cursor_expired', status: 410 },
   precondition_failed: { error: 'invalid_input', status: 412 },
   content_too_large: { error: 'invalid_input', status: 413 },
+  path_too_long: { error: 'invalid_input', status: 414 },
   unsupported_media_type: { error: 'invalid_input', status: 415 },
   range_not_satisfiable: { error: 'invalid_input', status: 416 },
   checksum_mismatch: { error: 'invalid_input', status: 460 },
@@ -69,6 +70,7 @@ export const ERROR_EXAMPLES: Readonly<Record<ErrorKind, { description: string; d
     details: { reason: 'ahead', start: '/v3/changes' },
   },
   precondition_failed: ofField('tus-resumable', 'must be 1.0.0', 'The header Tus-Resumable '),
+  path_too_long: ofField('path', 'is longer than 2048 bytes', 'The path '),
   content_too_large: ofField('upload-length', 'The body goes beyond the length of the upload'),
   unsupported_media_type: ofField(
     'content-type',

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ADMIN_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { processorMs, slowness } from '#test/support/processes/processor-time.ts'
 
 let t: TestApp
 before(async () => {
@@ -64,4 +65,64 @@ test('describes the cost of each expensive operation', async () => {
     const described = operations.find((operation) => operation.operationId === operationId)
     assert.match(described?.description ?? '', new RegExp(`Counts as ${config.cost} requests`), operationId)
   }
+})
+
+const LONG = 60_000
+const HEADERS = { 'user-agent': 'depot-tests/1.0', accept: 'application/json' }
+
+const REPEATED = [
+  { status: 414, url: `${'/'.repeat(LONG)}x` },
+  { status: 414, url: `/mod/${'a'.repeat(LONG)}/` },
+  ...['new_filters', 'filters'].map((name) => ({
+    status: 400,
+    url: `/v2/search?${name}=${encodeURIComponent('downloads > ')}${'0'.repeat(LONG)}x`,
+  })),
+  { status: 200, url: '/v3/tag/loader', headers: { 'accept-encoding': `gzip${'\t'.repeat(LONG)}x` } },
+  { status: 200, url: '/v3/tag/loader', headers: { 'if-none-match': `W/${'"'.repeat(LONG)}` } },
+  { status: 301, url: `/mods?g=${'%09'.repeat(21_000)}%0A`, headers: { accept: 'text/html' } },
+]
+
+test('repeated characters of a request do not hold the event loop', async () => {
+  for (const { status, url, headers } of REPEATED) {
+    const request = { method: 'GET', url, headers: { ...HEADERS, ...headers }, remoteAddress: '192.0.2.64' } as const
+    const send = () => processorMs(() => t.inject(request))
+    const { result } = await send()
+    const about = `${url.slice(0, 40)} ${JSON.stringify(headers)?.slice(0, 60)}`
+    assert.equal(result.statusCode, status, `${about}: ${result.body.slice(0, 200)}`)
+    const times = [(await send()).ms, (await send()).ms, (await send()).ms]
+    assert.ok(Math.min(...times) < 20 * slowness(), `${about} takes ${times.map(Math.round)} ms`)
+  }
+})
+
+test('a path has at most 2,048 bytes', async () => {
+  const send = (url: string, accept: string) =>
+    t.inject({ method: 'GET', url, headers: { ...HEADERS, accept }, remoteAddress: '192.0.2.65' })
+  const longest = `/v3/nothing/${'a'.repeat(2036)}`
+  assert.equal((await send(longest, 'application/json')).statusCode, 404)
+  const answer = await send(`${longest}a?q=1`, 'application/json')
+  assert.equal(answer.statusCode, 414)
+  const { error, description, details } = answer.json()
+  assert.deepEqual([error, description], ['invalid_input', 'The path is longer than 2048 bytes'])
+  assert.deepEqual(details, { field: 'path' })
+  assert.equal((await send(`/mod/${'a'.repeat(2048)}`, 'text/html')).statusCode, 414)
+})
+
+test('ignores headers for content negotiation that are too long', async () => {
+  const send = (headers: Record<string, string>) =>
+    t.inject({ method: 'GET', url: '/v3/tag/loader', headers: { ...HEADERS, ...headers } })
+  const { etag } = (await send({})).headers
+  const filled = (text: string, bytes: number) => text + ' '.repeat(bytes - text.length)
+  assert.equal((await send({ 'if-none-match': filled(String(etag), 4096) })).statusCode, 304)
+  assert.equal((await send({ 'if-none-match': filled(String(etag), 4097) })).statusCode, 200)
+  const codingOf = async (bytes: number) =>
+    (await send({ 'accept-encoding': filled('gzip', bytes) })).headers['content-encoding']
+  assert.deepEqual([await codingOf(1024), await codingOf(1025)], ['gzip', undefined])
+})
+
+test('a number in a filter has at most 32 characters', async () => {
+  const statusOf = async (number: string) => {
+    const query = { new_filters: `downloads >= ${number}` }
+    return (await t.inject({ method: 'GET', url: '/v2/search', query, headers: HEADERS })).statusCode
+  }
+  assert.deepEqual([await statusOf(`${'0'.repeat(31)}1`), await statusOf(`${'0'.repeat(32)}1`)], [200, 400])
 })

@@ -1,6 +1,7 @@
 // The client: one function for each HTTP method, typed by the paths of the API.
 import createClient, { type Client } from 'openapi-fetch'
 import { type AdvisoriesByHash, matchAdvisories } from './advisories.ts'
+import { toBaseUrl } from './base-url.ts'
 import { type Change, type ChangesOptions, followChanges } from './changes.ts'
 import { errorOf } from './errors.ts'
 import { Form } from './form.ts'
@@ -158,7 +159,7 @@ function makeTransport({
     })
   }
   return {
-    baseUrl: url.replace(/\/+$/, ''),
+    baseUrl: toBaseUrl(url),
     retry,
     send(address, init) {
       const hasFiles = init.body instanceof FormData || init.body instanceof Blob

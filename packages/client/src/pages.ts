@@ -82,4 +82,4 @@ async function* readPages(get: Get, path: ListPath, init: Init): AsyncGenerator<
 
 const nextOf = (page: unknown): unknown => (page as { next?: unknown }).next ?? null
 const cursorOf = (link: string | null): string | null =>
-  /[?&]cursor=([^&>]+)[^>]*>; rel="next"/.exec(link ?? '')?.[1] ?? null
+  /<([^<>]*)>; rel="next"/.exec(link ?? '')?.[1]?.match(/[?&]cursor=([^&]+)/)?.[1] ?? null

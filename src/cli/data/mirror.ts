@@ -5,6 +5,7 @@ import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
 import type { MirrorReport } from '#features/operations/mirror/copy/context.ts'
 import { type MirrorOptions, runMirror } from '#features/operations/mirror/run-mirror.ts'
 import type { Selection } from '#features/operations/mirror/selection.ts'
+import { withoutEnd } from '#lib/text/linear-text.ts'
 import { VERSION } from '#platform/config/version.ts'
 import type { Deps } from '#ports/deps.ts'
 
@@ -93,7 +94,7 @@ export function checkedAddress(text: string): string {
     throw new UsageError(`${text} is not the address of an instance, such as https://depot.example`)
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
     throw new UsageError('The address must have no user name, no password, no query and no fragment')
-  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
+  return `${url.origin}${withoutEnd(url.pathname, '/')}`
 }
 
 /** @throws UsageError unless exactly one option selects projects. */

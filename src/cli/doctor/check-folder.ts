@@ -12,7 +12,7 @@ const FREE_ERROR = 0.03
 const ENTRIES_MAX = 100_000
 /** The database and its programs have their own user and modes, which PostgreSQL checks itself. */
 const OF_POSTGRES = /^(postgres|run|postgres-|postgres\.)/
-const SET_ASIDE = /\.(set-aside-.*|broken|refused)$/
+const SET_ASIDE = /\.(?:set-aside-|broken$|refused$)/
 
 export type Space = { freeBytes: number; totalBytes: number }
 

@@ -3,6 +3,7 @@ import { chmodSync, statSync } from 'node:fs'
 import { explain } from '#cli/kit/explain.ts'
 import type { Env } from '#cli/kit/with-deps.ts'
 import { error, type Finding, warning, when } from '#features/operations/doctor/finding.ts'
+import { inOneLine } from '#lib/text/linear-text.ts'
 import { checkNamedFiles } from '#main/preflight.ts'
 import type { Config } from '#platform/config/config.ts'
 import { VARIABLES } from '#platform/config/env.ts'
@@ -21,7 +22,7 @@ export function checkSettings(
     const config = loadConfig(env)
     return { config, findings: [...findings, ...checkValues(config)] }
   } catch (cause) {
-    return { config: undefined, findings: [...findings, error('settings_invalid', oneLine(explain(cause)))] }
+    return { config: undefined, findings: [...findings, error('settings_invalid', inOneLine(explain(cause)))] }
   }
 }
 
@@ -40,7 +41,7 @@ function checkFile(file: SettingsFile): Finding[] {
   try {
     return [...findings, ...checkSettingsFile(file).map((text) => warning('settings_removed', text))]
   } catch (cause) {
-    return [...findings, error('settings_file_invalid', oneLine(explain(cause)))]
+    return [...findings, error('settings_file_invalid', inOneLine(explain(cause)))]
   }
 }
 
@@ -70,5 +71,3 @@ function checkValues(config: Config): Finding[] {
     return [...findings, error('named_file_missing', `${explain(cause)}; correct the path in the settings.`)]
   }
 }
-
-const oneLine = (text: string): string => text.replace(/\s*\n\s*/g, ' ').trim()

@@ -10,6 +10,7 @@ import { checkInstance } from '#features/operations/doctor/check-instance.ts'
 import { error, type Finding } from '#features/operations/doctor/finding.ts'
 import { diskSpace } from '#features/operations/overview/storage/disk.ts'
 import { reasonOf } from '#lib/errors.ts'
+import { inOneLine } from '#lib/text/linear-text.ts'
 import { requireInstance } from '#main/require-instance.ts'
 import type { Config } from '#platform/config/config.ts'
 import type { SettingsFile } from '#platform/config/settings-file.ts'
@@ -61,7 +62,7 @@ async function examine(env: Env, file: SettingsFile | undefined, options: Option
     await requireInstance(config)
     await withUnmigratedDeps(env, (deps) => examineInstance(deps, { note, report, options }))
   } catch (cause) {
-    await note([error('instance_unusable', explain(cause).replace(/\s*\n\s*/g, ' '))])
+    await note([error('instance_unusable', inOneLine(explain(cause)))])
   }
   return report
 }

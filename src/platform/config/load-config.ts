@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { Value } from 'typebox/value'
 import { Secret } from '#lib/access/secret.ts'
 import { OperatorError } from '#lib/operator-error.ts'
+import { withoutEnd } from '#lib/text/linear-text.ts'
 import { NO_ADDRESSES, type OutgoingRules, parseAddressList } from '#platform/outgoing/rules.ts'
 import { DEFAULT_CI_ISSUERS, parseCiIssuers } from './ci-issuers.ts'
 import type { BackupTarget, CaptchaWidget, Config, FilesConfig, MailConfig, ScannerConfig } from './config.ts'
@@ -29,7 +30,7 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
   const invalid = new Set(Value.Errors(Env, value).map((problem) => problem.instancePath.split('/')[1]))
   const problems = VARIABLES.filter(({ name }) => invalid.has(name)).map(({ name, must, example, secret }) => {
     // A URL with `@` or `?` might contain a misplaced password.
-    const isSecret = secret === true || /:\/\/.*[@?]/s.test(texts[name] ?? '')
+    const isSecret = secret === true || /[@?]/.test((texts[name] ?? '').split('://').slice(1).join())
     const current = isSecret ? '' : `, not ${JSON.stringify(texts[name]?.slice(0, 100))}`
     return `${name} must be ${must}${current}; for example ${name}=${example}`
   })
@@ -333,7 +334,7 @@ function captchaWidget(env: Env): CaptchaWidget | undefined {
 
 /** Returns a URL with its host in ASCII and lower case, without trailing slash. */
 function normalAddress(url: string): string {
-  return new URL(url).href.replace(/\/+$/, '')
+  return withoutEnd(new URL(url).href, '/')
 }
 
 function secret(value: string | undefined): Secret | undefined {

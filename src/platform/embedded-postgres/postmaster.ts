@@ -134,7 +134,7 @@ function forwardLog(child: ChildProcess, log: EmbeddedLog, isStopping: () => boo
   if (child.stderr === null) return startLines
   createInterface({ input: child.stderr }).on('line', (line) => {
     if (startLines.length < START_LINES_MAX) startLines.push(line)
-    const [, level = 'LOG', text = line] = /^([A-Z]+): +(.*)$/.exec(line) ?? []
+    const [, level = 'LOG', text = line] = /^([A-Z]+): +(.*)$/s.exec(line) ?? []
     log[level === 'FATAL' && isStopping() ? 'debug' : logLevel(level, text)](
       { postgres: { pid: child.pid } },
       `PostgreSQL: ${text}`,

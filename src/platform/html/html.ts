@@ -109,6 +109,17 @@ function safeAddress(escaped: string): string {
   return scheme === undefined || SCHEMES.has(scheme.toLowerCase()) ? escaped : '#'
 }
 
+/** Returns the name of the attribute whose `=` ends a text. */
+function attributeBefore(text: string): string {
+  if (!text.endsWith('=')) return ''
+  const [name = ''] = text
+    .slice(0, -1)
+    .trimEnd()
+    .split(/[\s"'<>/=]/)
+    .slice(-1)
+  return name.toLowerCase()
+}
+
 /** Parses the fixed text of a template and returns the position of each value. */
 function positionsIn(strings: TemplateStringsArray): Position[] {
   let isInTag = false
@@ -125,7 +136,7 @@ function positionsIn(strings: TemplateStringsArray): Position[] {
         if (element === 'script' || element === 'style') index = endOf(`</${element}`, string, index) - 1
       } else if (isInTag && (character === '"' || character === "'")) {
         quote = character
-        attribute = /([^\s"'<>/=]+)\s*=\s*$/.exec(string.slice(0, index))?.[1]?.toLowerCase() ?? ''
+        attribute = attributeBefore(string.slice(0, index).trimEnd())
       } else if (!isInTag && string.startsWith('<!--', index)) {
         index = endOf('-->', string, index)
       } else if (!isInTag && character === '<') {

@@ -68,13 +68,13 @@ const ACCEPTED_MAX = 32
 /** Returns the tags of `Accept-Language` in lower case, best first, without tags of weight 0 (RFC 9110, 12.5.4). */
 function acceptedTags(header: string): string[] {
   return header
-    .slice(0, 1024)
     .split(',', ACCEPTED_MAX)
     .map((entry) => {
       const [tag = '', ...parameters] = entry
         .trim()
         .toLowerCase()
-        .split(/\s*;\s*/)
+        .split(';')
+        .map((part) => part.trim())
       const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2)
       return { tag, weight: weight === undefined ? 1 : Number(weight) }
     })

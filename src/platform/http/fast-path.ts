@@ -10,7 +10,7 @@ import type { TokenDirectory } from './auth/token-directory.ts'
 import { cachedRoutes } from './cached-routes.ts'
 import { clientAddress } from './limits/client-address.ts'
 import type { RateLimiter } from './limits/rate-limit.ts'
-import { checkHead, type RequestContextOptions } from './request-context.ts'
+import { checkHead, ignoreLongHeaders, type RequestContextOptions } from './request-context.ts'
 import type { RequestRecord } from './request-log.ts'
 import type { FastPathResponse, FastPathSource } from './route-config.ts'
 
@@ -51,6 +51,7 @@ export function serveFastPath(
   if (framework === undefined) throw new Error('The server has no listener for requests')
   app.server.off('request', framework)
   app.server.on('request', (req, res) => {
+    ignoreLongHeaders(req)
     // A trace begins in a hook of the framework.
     const isExcluded = isClosing || app.isDraining() || areTracesOn() || needsFramework(req)
     if (isExcluded || !respond(req, res)) framework(req, res)

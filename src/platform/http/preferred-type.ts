@@ -35,7 +35,7 @@ export function prefersCsv(accept: string | undefined, other: string): boolean {
 /** Returns the quality of each type in an `Accept` header, in the order of the header. */
 export function acceptedTypes(accept: string): Map<string, number> {
   const weights = new Map<string, number>()
-  for (const entry of accept.slice(0, 2048).split(',', ACCEPTED_MAX)) {
+  for (const entry of accept.split(',', ACCEPTED_MAX)) {
     const [type = '', ...parameters] = entry.toLowerCase().split(';')
     const weight = parameters.map((parameter) => /^\s*q\s*=\s*([\d.]+)\s*$/.exec(parameter)?.[1]).find(Boolean)
     weights.set(type.trim(), weight === undefined ? 1 : Number(weight))

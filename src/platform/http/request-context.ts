@@ -10,6 +10,21 @@ import type { UnroutedSource } from './route-config.ts'
 
 export type RequestContextOptions = { clientAddressHeader: string | undefined; blockedUserAgents: readonly RegExp[] }
 
+/** Maximum size of a path. */
+const PATH_BYTES_MAX = 2048
+/** Maximum sizes of headers that a request can omit. A longer header is ignored, as if the request had omitted it. */
+const HEADER_BYTES_MAX: readonly (readonly [name: string, bytes: number])[] = [
+  ['accept', 1024],
+  ['accept-encoding', 1024],
+  ['accept-language', 1024],
+  ['if-modified-since', 1024],
+  ['if-none-match', 4096],
+  ['if-range', 1024],
+  ['range', 1024],
+]
+/** Longer values of `User-Agent` are compared by their start. */
+const USER_AGENT_BYTES_MAX = 1024
+
 type RequestContextHook = (req: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void
 
 export const EXPOSED_HEADERS =
@@ -52,9 +67,14 @@ export function answerUnroutable(
   }
 }
 
+/** Removes the headers that are too long to be parsed. Call it before anything reads a header. */
+export function ignoreLongHeaders({ headers }: IncomingMessage): void {
+  for (const [name, bytes] of HEADER_BYTES_MAX) if ((headers[name]?.length ?? 0) > bytes) delete headers[name]
+}
+
 /** Returns the error in the head of a request, if any. Does not depend on the route. */
 export function checkHead(req: IncomingMessage, blockedUserAgents: readonly RegExp[]): ApiError | undefined {
-  return checkHost(req) ?? checkUserAgent(req, blockedUserAgents) ?? checkUrl(req)
+  return checkHost(req) ?? checkUserAgent(req, blockedUserAgents) ?? checkPath(req) ?? checkUrl(req)
 }
 
 function checkHost(req: IncomingMessage): ApiError | undefined {
@@ -86,7 +106,8 @@ function checkUserAgent(req: IncomingMessage, blocked: readonly RegExp[]): ApiEr
   if (agent === undefined || agent.trim() === '') {
     return invalidInput('Every request needs a User-Agent that identifies the program', 'user-agent')
   }
-  if (blocked.some((pattern) => pattern.test(agent))) {
+  const start = agent.slice(0, USER_AGENT_BYTES_MAX)
+  if (blocked.some((pattern) => pattern.test(start))) {
     return new ApiError('forbidden', 'This User-Agent is blocked; use one that names your program and a contact')
   }
   return undefined
@@ -117,6 +138,13 @@ export function rejectEncodedBody(req: FastifyRequest, _reply: FastifyReply, don
   const encoding = req.headers['content-encoding']
   if (encoding === undefined || encoding === 'identity') return done()
   done(invalidInput('Compressed request bodies are not supported', 'content-encoding'))
+}
+
+function checkPath({ url = '' }: IncomingMessage): ApiError | undefined {
+  const query = url.indexOf('?')
+  return (query < 0 ? url.length : query) > PATH_BYTES_MAX
+    ? new ApiError('path_too_long', `The path is longer than ${PATH_BYTES_MAX} bytes`, { details: { field: 'path' } })
+    : undefined
 }
 
 /** Rejects invalid percent-encoding, and the NUL character, which the database does not store. */

@@ -29,6 +29,7 @@ import { answersWhenReadOnly, type ReadOnlyState, readOnlyHook } from './read-on
 import {
   answerUnroutable,
   handleUnrouted,
+  ignoreLongHeaders,
   type RequestContextOptions,
   rejectEncodedBody,
   requestContextHook,
@@ -84,6 +85,11 @@ export function buildServer(options: ServerOptions): App {
   const setContext = requestContextHook(limiter, options)
   const record = createRequestLog(options.log, options.metrics)
   const app: App = Fastify({
+    rewriteUrl: (req) => {
+      // The router reads `Accept`.
+      ignoreLongHeaders(req as IncomingMessage)
+      return req.url ?? '/'
+    },
     routerOptions: { maxParamLength: PATH_VALUE_LENGTH_MAX, constraints: { prefers: prefersConstraint } },
     bodyLimit: JSON_BODY_BYTES_MAX,
     genReqId: () => randomUUID(),

@@ -210,7 +210,7 @@ function isLocal(value: string): boolean {
   return /^#[A-Za-z_][\w.-]*$/.test(value.trim())
 }
 
-const LOCAL_URL = /url\(\s*(["']?)#[A-Za-z_][\w.-]*\1\s*\)/gi
+const LOCAL_URL = /url\(\s*(["']?)#([A-Za-z_][\w.-]*)\1\s*\)/gi
 
 /**
  * Returns whether a style cannot load or run anything: it contains only URLs of parts of the same document, and no escapes,
@@ -225,7 +225,7 @@ function isSafeStyle(value: string): boolean {
 
 function referencesIn(attribute: string, value: string): string[] {
   if (attribute === 'href') return [value.trim().slice(1)]
-  return Array.from(value.matchAll(LOCAL_URL), ([url]) => url.replace(/^url\(\s*["']?#|["']?\s*\)$/gi, ''))
+  return Array.from(value.matchAll(LOCAL_URL), ([, , id = '']) => id)
 }
 
 /** Rejects documents that draw too many elements, or endlessly, through nested references. */

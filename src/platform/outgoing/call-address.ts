@@ -4,6 +4,7 @@ import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:ht
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { ApiError, validationError } from '#lib/errors.ts'
+import { withoutEnd } from '#lib/text/linear-text.ts'
 import { CALL_LIMITS, type CallClock, type CallLimits, DOWNLOAD_LIMITS, startClock } from './call-limits.ts'
 import { hostOf, openSocket } from './open-socket.ts'
 import { OutgoingError } from './outgoing-error.ts'
@@ -38,7 +39,7 @@ export function checkAddress(text: string, rules: OutgoingRules): URL {
   if (url === null || /[\s\p{Cc}]/u.test(text)) throw refuse('must be a URL')
   if (!['http:', 'https:'].includes(url.protocol)) throw refuse('must be an https URL')
   if (url.username !== '' || url.password !== '') throw refuse('must not contain a user name or a password')
-  if (url.hostname.endsWith('.')) url.hostname = url.hostname.replace(/\.+$/, '')
+  if (url.hostname.endsWith('.')) url.hostname = withoutEnd(url.hostname, '.')
   const host = hostOf(url)
   if (host.length > 253 || isRefusedHost(host, rules)) {
     throw refuse('must not lead to a private or reserved address, or to one that the operator has forbidden')

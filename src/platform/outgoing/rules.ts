@@ -76,7 +76,7 @@ export function isRefusedHost(host: string, rules: OutgoingRules): boolean {
 export function isRefusedAddress(address: string, rules: OutgoingRules, isHostAllowed = false): boolean {
   if (rules.isTrusted) return false
   // A link-local address can end in the name of an interface.
-  const plain = address.replace(/%.*$/, '')
+  const [plain = ''] = address.split('%', 1)
   if (isIP(plain) === 0 || isInside(plain, rules.deny.ranges)) return true
   return isInside(plain, BLOCKED) && !isHostAllowed && !isInside(plain, rules.allow.ranges)
 }

@@ -2,6 +2,7 @@
 // (`taxonomy/file-rules.json`), so that operators can change them.
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { wildcardTest } from '#lib/text/linear-text.ts'
 
 const Word = Type.String({ minLength: 1, maxLength: 100 })
 const Words = Type.Array(Word, { maxItems: 100 })
@@ -64,7 +65,7 @@ const FileRulesData = Type.Object(
 
 type FileRulesData = Static<typeof FileRulesData>
 
-export type Alternative = readonly RegExp[]
+export type Alternative = readonly ((path: string) => boolean)[]
 
 export type FileRule = Omit<Static<typeof RuleData>, 'contains' | 'from' | 'until'> & {
   readonly contains: readonly Alternative[]
@@ -116,10 +117,6 @@ function startOfDay(day: string | undefined): Date | undefined {
   return date
 }
 
-function compileAlternative(patterns: readonly string[]): RegExp[] {
-  return patterns.map((pattern) => new RegExp(`^${pattern.split('*').map(literal).join('.*')}$`, 's'))
-}
-
-function literal(text: string): string {
-  return text.replace(/[\\^$.|?+()[\]{}]/g, '\\$&')
+function compileAlternative(patterns: readonly string[]): Alternative {
+  return patterns.map(wildcardTest)
 }

@@ -4,6 +4,7 @@
 
 import type { Context, Span, SpanOptions, TextMapPropagator, Tracer } from '@opentelemetry/api'
 import type { LogEvent } from 'kysely'
+import { withoutEnd } from '#lib/text/linear-text.ts'
 import { loadFor } from '#platform/config/optional-packages.ts'
 import type { Log } from './log.ts'
 
@@ -38,9 +39,7 @@ export async function startTraces(options: TraceOptions, log: Log): Promise<() =
   api.diag.setLogger(complaints(log), api.DiagLogLevel.WARN)
   const provider = new NodeTracerProvider({
     resource: resourceFromAttributes({ 'service.name': serviceName, 'service.version': version }),
-    spanProcessors: [
-      new BatchSpanProcessor(new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/traces` })),
-    ],
+    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter({ url: `${withoutEnd(endpoint, '/')}/v1/traces` }))],
   })
   const propagator = new core.W3CTraceContextPropagator()
   provider.register({ propagator: null })

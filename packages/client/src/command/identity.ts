@@ -1,4 +1,5 @@
 // The token of a run: from the environment, or from the identity of the CI job.
+import { toBaseUrl } from '../base-url.ts'
 import { errorOf } from '../errors.ts'
 import { type RetryOptions, sendWithRetries } from '../retry.ts'
 import { UsageError } from './settings.ts'
@@ -63,7 +64,7 @@ const isInCi = (env: NodeJS.ProcessEnv): boolean =>
   Boolean(env['DEPOT_ID_TOKEN'] || env['ACTIONS_ID_TOKEN_REQUEST_URL'])
 
 async function discover(url: string, send: Fetch): Promise<Discovery> {
-  const base = url.replace(/\/+$/, '')
+  const base = toBaseUrl(url)
   const response = await send(`${base}/.well-known/depot-publishing`)
   if (response.status === 404) throw new UsageError('This instance does not accept CI identities. Set DEPOT_TOKEN.')
   if (!response.ok) throw await errorOf(response)

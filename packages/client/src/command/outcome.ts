@@ -1,4 +1,5 @@
 // What the command prints at its end, and its exit codes.
+import { toBaseUrl } from '../base-url.ts'
 import { DepotError } from '../errors.ts'
 import type { Schemas } from '../operations.ts'
 import { messageOf } from '../retry.ts'
@@ -53,7 +54,7 @@ export function outcome(
 function addressOf({ url }: Settings, project: Project, version: Schemas['Version']): string {
   const { id, version_number, project_types } = version
   const name = /^\.*$|[/\\]/.test(version_number) ? id : encodeURIComponent(version_number)
-  return `${url.replace(/\/+$/, '')}/${project.project_types[0] ?? project_types[0] ?? 'project'}/${project.slug}/version/${name}`
+  return `${toBaseUrl(url)}/${project.project_types[0] ?? project_types[0] ?? 'project'}/${project.slug}/version/${name}`
 }
 
 /** Prints an error. @returns the exit code. */

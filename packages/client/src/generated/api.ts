@@ -10413,7 +10413,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Errors of every operation: 400 `invalid_input`, 401 `unauthorized`, 403 `unauthorized`, 429 `ratelimit_error`, 500 `database_error`, 500 `internal_error`, 503 `database_error`, 503 `service_unavailable` */
+        /** @description Errors of every operation: 400 `invalid_input`, 401 `unauthorized`, 403 `unauthorized`, 414 `invalid_input`, 429 `ratelimit_error`, 500 `database_error`, 500 `internal_error`, 503 `database_error`, 503 `service_unavailable` */
         Error: {
             headers: {
                 [name: string]: unknown;

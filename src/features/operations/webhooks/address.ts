@@ -21,5 +21,5 @@ export function checkUrl(
 
 /** The token in the URL of a Discord webhook lets anyone write to the channel. */
 export function maskDiscordUrl(url: string): string {
-  return url.replace(/[^/]+$/, '…')
+  return `${url.slice(0, url.lastIndexOf('/') + 1)}…`
 }

@@ -6,7 +6,7 @@ import { ID_PREFIX, type MarkdownOptions } from './sanitize.ts'
 /** Returns the markup with headings in order from `h2` on, each with an ID. */
 export function shapeDocument(markup: string, { words }: MarkdownOptions): string {
   const scrollable = (label: string) => `tabindex="0" role="group" aria-label="${escapeText(label)}"`
-  return namedHeadings(orderedHeadings(markup))
+  const shaped = namedHeadings(orderedHeadings(markup))
     .replaceAll('<pre>', `<pre ${scrollable(words.code)}>`)
     .replace(/<table\b/g, `<div class="scroll" ${scrollable(words.table)}><table`)
     .replaceAll('</table>', '</table></div>')
@@ -14,7 +14,19 @@ export function shapeDocument(markup: string, { words }: MarkdownOptions): strin
       /<li class="task( done)?">(<p>)?/g,
       (tag, done: string | undefined) => tag + tick(done !== undefined, words),
     )
-    .replace(/<picture>(?:\s|<source [^>]*>)*(<(?:a|span)\b(?:(?!<\/picture>)[\s\S])*)<\/picture>/g, '$1')
+  return withoutPicturesOfLinks(shaped)
+}
+
+/** Removes the `picture` around the link or text that replaces an image. */
+function withoutPicturesOfLinks(markup: string): string {
+  const [before = '', ...pictures] = markup.split('<picture>')
+  const shaped = pictures.map((text) => {
+    const [sources] = /^(?:\s|<source [^<>]*>)*(?=<(?:a|span)\b)/.exec(text) ?? []
+    const end = text.indexOf('</picture>')
+    if (sources === undefined || end === -1) return `<picture>${text}`
+    return text.slice(sources.length, end) + text.slice(end + '</picture>'.length)
+  })
+  return before + shaped.join('')
 }
 
 function tick(isDone: boolean, { done, notDone }: MarkdownOptions['words']): string {
@@ -43,7 +55,7 @@ function namedHeadings(markup: string): string {
   const counts = new Map<string, number>()
   return markup.replace(/<(h[2-6])>((?:(?!<\/h[2-6]>)[\s\S])*)/g, (tag, name: string, content: string) => {
     const words = content
-      .replace(/<[^>]*>|&[a-z#0-9]+;/g, '')
+      .replace(/<[^<>]*>|&[a-z#0-9]+;/g, '')
       .toLowerCase()
       .replace(/[^\p{L}\p{N}\s_-]/gu, '')
       .trim()

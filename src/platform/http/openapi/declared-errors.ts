@@ -10,6 +10,7 @@ const GENERAL: readonly ErrorKind[] = [
   'invalid_input',
   'unauthorized',
   'forbidden',
+  'path_too_long',
   'ratelimit_error',
   'internal_error',
   'database_error',

@@ -138,6 +138,7 @@ export const STATUS_DESCRIPTIONS: Readonly<Record<string, string>> = {
   404: 'Not found, or not visible to the caller',
   409: 'Conflicts with existing data',
   410: 'Permanently removed',
+  414: 'The path is too long',
   416: 'The range is outside the file',
   424: 'Another service did not respond',
   429: 'Too many requests',

@@ -85,8 +85,10 @@ function qualitiesOf(header: string): ReadonlyMap<string, number> {
   if (known !== undefined) return known
   const qualities = new Map<string, number>()
   for (const element of header.split(',')) {
-    const match = /^\s*([^\s;]+)\s*(?:;\s*q\s*=\s*(0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?\s*$/i.exec(element)
-    if (match !== null) qualities.set((match[1] ?? '').toLowerCase().replace(/^x-/, ''), Number(match[2] ?? 1))
+    const [coding = '', parameter = 'q=1', ...others] = element.split(';').map((part) => part.trim())
+    const quality = /^q\s*=\s*(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/i.exec(parameter)?.[1]
+    if (quality === undefined || others.length > 0 || !/^\S+$/.test(coding)) continue
+    qualities.set(coding.toLowerCase().replace(/^x-/, ''), Number(quality))
   }
   // Old clients that accept everything know gzip.
   if (!qualities.has('gzip')) qualities.set('gzip', qualities.get('*') ?? 0)

@@ -7,7 +7,9 @@ import type { Comparison, Predicate } from './tree.ts'
 /** A value in the text of the client. Quoted text is never a number or a boolean. */
 export type WrittenValue = { readonly text: string; readonly quoted: boolean; readonly position: number }
 
-const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/iu
+const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i
+/** More characters than any number needs. */
+const NUMBER_LENGTH_MAX = 32
 
 /** @throws ApiError `invalid_input` if no field has this name. */
 export function resolveField(written: string, position: number, source: FilterSource): Field {
@@ -42,7 +44,12 @@ function typedValue(field: Field, value: WrittenValue, source: FilterSource): st
     if (bare === 'true' || bare === 'false') return bare
     throw filterError(source, value.position, `${quoted(value.text)} for ${field.name}`, 'true or false')
   }
-  const number = NUMBER.test(bare) ? Number(bare) : Number.NaN
+  const number = bare.length <= NUMBER_LENGTH_MAX && NUMBER.test(bare) ? Number(bare) : Number.NaN
   if (Number.isFinite(number)) return number === 0 ? 0 : number
-  throw filterError(source, value.position, `${quoted(value.text)} for ${field.name}`, 'a number')
+  throw filterError(
+    source,
+    value.position,
+    `${quoted(value.text)} for ${field.name}`,
+    `a number of at most ${NUMBER_LENGTH_MAX} characters`,
+  )
 }

@@ -71,8 +71,9 @@ function convert(key: string, value: string, loaders: ReadonlyMap<string, unknow
 
 /** Converts one filter: `categories:magic`, `categories!=fabric`, `versions:1.21` or `open_source`. */
 function convertFilter(text: string, loaders: ReadonlyMap<string, unknown>): Pair[] {
-  const [, field = 'categories', operator = ':', quoted = ''] =
-    /^(?:'?([a-z_]+)'?\s*(:|!=|=))?\s*(.+)$/.exec(text) ?? []
+  const [start = '', field = 'categories', operator = ':'] = /^'?([a-z_]+)'?\s*(:|!=|=)/.exec(text) ?? []
+  const rest = text.slice(start.length).trimStart()
+  const quoted = rest.includes('\n') ? '' : rest
   const value = quoted.replace(/^'(.*)'$/, '$1')
   const sign = operator === '!=' ? '-' : ''
   if (field === 'open_source' || value === 'open_source')

@@ -27,8 +27,8 @@ type Rule = {
 }
 
 const DESCRIPTION_LENGTH_ADVISED = 200
-/** A Markdown heading or image, or their HTML elements. */
-const STRUCTURE = /^\s{0,3}#{1,6}\s|^[^\n]+\n\s{0,3}(=+|-{2,})\s*$|!\[|<h[1-6]\b|<img\b/im
+/** Markdown headings and images, and their HTML elements. */
+const STRUCTURES = [/^[ \t]{0,3}#{1,6}\s/m, /^.+\r?\n[ \t]{0,3}(?:=+|-{2,})[ \t]*$/m, /!\[|<h[1-6]\b|<img\b/i]
 /** Licences whose terms require that users can get the source code. */
 const REQUIRES_SOURCE = /\b(?:A|L)?GPL-|\bMPL-|\bEUPL-|\bOSL-|\bCDDL-|\bEPL-/
 
@@ -65,7 +65,7 @@ const RULES: readonly Rule[] = [
     id: 'description_structure',
     weight: 'advised',
     field: 'description',
-    isDone: ({ description }) => STRUCTURE.test(description),
+    isDone: ({ description }) => STRUCTURES.some((structure) => structure.test(description)),
   },
   { id: 'gallery', weight: 'advised', field: 'gallery', isDone: ({ hasImages }) => hasImages },
   {

@@ -1,5 +1,6 @@
 // Suggests a free slug for the name of a new project.
 import { sql } from 'kysely'
+import { withoutEnd } from '#lib/text/linear-text.ts'
 import type { Db } from '#platform/db/db.ts'
 import { foldWords } from '#ports/search-index/fold.ts'
 import { isReservedSlug } from '../queries.ts'
@@ -11,11 +12,10 @@ const ATTEMPTS = 20
 /** Returns the name in lower case with hyphens, then with numbers. A name that is too short follows `prefix`. */
 export function slugsOf(name: string, prefix: string): string[] {
   // Without the letters of other scripts, which search folds to the Latin ones that they look like.
-  const folded = foldWords(name.replaceAll(/[^\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}]/gu, ''))
-    .join('-')
-    .replaceAll(/[^a-z0-9-]/g, '')
-    .slice(0, LENGTH.max)
-    .replaceAll(/^-+|-+$/g, '')
+  const words = foldWords(name.replaceAll(/[^\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}]/gu, ''))
+    .map((word) => word.replaceAll(/[^a-z0-9]/g, ''))
+    .filter((word) => word !== '')
+  const folded = withoutEnd(words.join('-').slice(0, LENGTH.max), '-')
   const first = folded.length >= LENGTH.min ? folded : `${prefix}-${folded}`.replace(/-$/, '')
   return [first, ...Array.from({ length: ATTEMPTS - 1 }, (_, n) => `${first}-${n + 2}`)]
 }

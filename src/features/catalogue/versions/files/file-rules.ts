@@ -107,7 +107,7 @@ function rejectUnreadable({ archive, part }: FileToValidate): void {
 }
 
 function matches(alternatives: readonly Alternative[], entries: readonly { name: string }[]): boolean {
-  return alternatives.some((patterns) => patterns.every((pattern) => entries.some(({ name }) => pattern.test(name))))
+  return alternatives.some((patterns) => patterns.every((pattern) => entries.some(({ name }) => pattern(name))))
 }
 
 /**

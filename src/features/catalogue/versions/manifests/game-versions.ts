@@ -66,7 +66,7 @@ type Range = { test: Test; isOpen: boolean }
 
 /** Returns the numbers of a version without its suffix: `1.21-` and `1.21-rc.1` are 1.21. Undefined for other texts. */
 function parseVersion(text: string): number[] | undefined {
-  const plain = text.replace(/[-+].*$/, '')
+  const [plain = ''] = text.split(/[-+]/, 1)
   return RELEASE.test(plain) || /^\d{1,4}$/.test(plain) ? numbersOf(plain) : undefined
 }
 
@@ -74,7 +74,7 @@ function parseVersion(text: string): number[] | undefined {
 function parsePredicates(text: string): Range[] {
   return text.split('||').flatMap((alternative) => {
     const parts = alternative
-      .replace(/([<>=~^]+)\s+/g, '$1')
+      .replace(/([<>=~^])\s+/g, '$1')
       .split(/[\s,]+/)
       .filter((part) => part !== '')
     const tests = parts.map(parsePredicate)

@@ -17,7 +17,7 @@ const BROWSERS: readonly [RegExp, string][] = [
   [/\b(?:opr|opera)\//i, 'Opera'],
   [/\b(?:firefox|fxios)\//i, 'Firefox'],
   [/\b(?:chrome|chromium|crios)\//i, 'Chrome'],
-  [/\bversion\/\S+ (?:mobile\/\S+ )?safari\//i, 'Safari'],
+  [/\bversion\/[^\s/]+ (?:mobile\/[^\s/]+ )?safari\//i, 'Safari'],
 ]
 
 /** Returns the operating system, and the browser or else the name of the program; null if not recognized. */

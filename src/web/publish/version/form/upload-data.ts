@@ -10,6 +10,7 @@ import { listUploads, type UploadRow } from '#features/catalogue/versions/upload
 import type { VersionView } from '#features/catalogue/versions/views.ts'
 import { ApiError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
+import { withoutEnd } from '#lib/text/linear-text.ts'
 import { NAME_PATTERN } from '#lib/text/text-rules.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { versionOf, viewOf } from '#web/site/lists/rows.ts'
@@ -96,10 +97,7 @@ export async function viewsOfProjects(
 /** Returns the ID of the project that a person named: by its ID, its slug or the URL of its page. */
 export async function findProjectOf({ deps, viewer }: OwnRequest, text: string): Promise<string | undefined> {
   const name =
-    text
-      .trim()
-      .replace(/[?#].*$/, '')
-      .replace(/\/+$/, '')
+    withoutEnd(text.trim().split(/[?#]/, 1)[0] ?? '', '/')
       .split('/')
       .at(-1) ?? ''
   if (!new RegExp(NAME_PATTERN).test(name)) return undefined
