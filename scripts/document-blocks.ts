@@ -7,6 +7,7 @@ import { COMMANDS } from '#cli/commands.ts'
 import { EXIT_CODES } from '#cli/kit/exit-codes.ts'
 import { usageOf } from '#cli/usage.ts'
 import { describedKinds, PING } from '#features/basics/events/event-kinds.ts'
+import { ACCESS_EVENTS, ACCESS_KINDS, type AccessKind } from '#features/people/revocation/access-table.ts'
 import { ERRORS } from '#lib/errors.ts'
 import { DERIVED_CACHES, ENTITY_CACHES, REMEMBERED, type RememberedLimits } from '#platform/cache/names.ts'
 import { VARIABLES } from '#platform/config/env.ts'
@@ -41,6 +42,7 @@ export function documentBlocks(): Record<string, string> {
     events: eventTable(),
     metrics: metricTable(),
     caches: cacheTable(),
+    access: accessTable(),
     settings: table(
       ['variable', 'meaning', 'default'],
       VARIABLES.map(({ name, description, default: value }) => [
@@ -135,6 +137,19 @@ function eventTable(): string {
   const receivers = { all: 'all', members: 'of owners', instance: 'of the instance' }
   const rows = describedKinds().map(({ kind, audience, sentWhen }) => [`\`${kind}\``, sentWhen, receivers[audience]])
   return table(['event', 'sent when', 'webhooks'], [...rows, [`\`${PING}\``, 'A user sends a ping', 'the pinged one']])
+}
+
+/** One row per event that ends trust, with the kinds of access by its effect. */
+function accessTable(): string {
+  const columns = { ends: 'ends', newer: 'ends if newer', pauses: 'pauses', limited: 'is limited', stays: 'stays' }
+  const rows = Object.values(ACCESS_EVENTS).map(({ label, effects }) => {
+    const kindsWith = (effect: string) =>
+      Object.entries(effects)
+        .filter(([, has]) => has === effect)
+        .map(([kind]) => ACCESS_KINDS[kind as AccessKind].label)
+    return [label, ...Object.keys(columns).map((effect) => kindsWith(effect).join('; '))]
+  })
+  return table(['event', ...Object.values(columns)], rows)
 }
 
 /** One row per cache: entities, derived values and computed values. */

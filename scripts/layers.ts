@@ -82,6 +82,8 @@ export const LAYERS: readonly Layer[] = [
       notifications: 'Notifications in lists and by email ([people.md](../api/people.md))',
       oauth: 'The OAuth provider: applications, consent, tokens ([oauth.md](../api/oauth.md))',
       payouts: 'Revenue, balances and the ledger ([money.md](../api/money.md))',
+      revocation:
+        'The list of everything that acts for accounts, and its end ([security.md](../operators/security.md#access-ends-with-trust))',
       users: 'Profiles and the resources that a user owns ([people.md](../api/people.md))',
     },
   },

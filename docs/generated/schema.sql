@@ -808,7 +808,9 @@ create table personal_access_token (
   project_ids text[],
   organization_ids text[],
   addresses cidr[],
+  created_by text collate "C",
   constraint personal_access_token_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint personal_access_token_created_by_fkey FOREIGN KEY (created_by) REFERENCES account(id) ON DELETE CASCADE,
   constraint personal_access_token_hash_key UNIQUE (token_hash),
   constraint personal_access_token_limits_check CHECK ((((COALESCE(cardinality(project_ids), 1) >= 1) AND (COALESCE(cardinality(project_ids), 1) <= 100)) AND ((COALESCE(cardinality(organization_ids), 1) >= 1) AND (COALESCE(cardinality(organization_ids), 1) <= 100)) AND ((COALESCE(cardinality(addresses), 1) >= 1) AND (COALESCE(cardinality(addresses), 1) <= 100)))),
   constraint personal_access_token_name_check CHECK (((char_length(name) >= 3) AND (char_length(name) <= 255))),
@@ -1415,7 +1417,7 @@ create table webhook (
   constraint webhook_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
   constraint webhook_active_check CHECK ((active = (disabled_reason IS NULL))),
   constraint webhook_created_by_fkey FOREIGN KEY (created_by) REFERENCES account(id) ON DELETE SET NULL,
-  constraint webhook_disabled_reason_check CHECK ((disabled_reason = ANY (ARRAY['failing'::text, 'gone'::text, 'owner'::text, 'secret_lost'::text]))),
+  constraint webhook_disabled_reason_check CHECK ((disabled_reason = ANY (ARRAY['failing'::text, 'gone'::text, 'owner'::text, 'secret_lost'::text, 'access_lost'::text]))),
   constraint webhook_events_check CHECK ((cardinality(events) > 0)),
   constraint webhook_format_check CHECK ((format = ANY (ARRAY['standard'::text, 'discord'::text, 'github'::text]))),
   constraint webhook_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id) ON DELETE CASCADE,
@@ -1626,6 +1628,8 @@ CREATE INDEX organization_lower_id_idx ON public.organization USING btree (lower
 CREATE INDEX payout_account_id_idx ON public.payout USING btree (account_id, created);
 
 CREATE INDEX personal_access_token_account_id_idx ON public.personal_access_token USING btree (account_id);
+
+CREATE INDEX personal_access_token_created_by_idx ON public.personal_access_token USING btree (created_by) WHERE (created_by IS NOT NULL);
 
 CREATE INDEX previous_name_account_id_idx ON public.previous_name USING btree (account_id) WHERE (account_id IS NOT NULL);
 

@@ -70,6 +70,7 @@ import { notificationRoutes } from '#features/people/notifications/routes.ts'
 import { oauthRoutes } from '#features/people/oauth/routes.ts'
 import { payoutOperatorRoutes } from '#features/people/payouts/operator-routes.ts'
 import { payoutRoutes } from '#features/people/payouts/routes.ts'
+import { endLostAccess } from '#features/people/revocation/end-access.ts'
 import { userRoutes } from '#features/people/users/routes.ts'
 import { VERSION } from '#platform/config/version.ts'
 import { instanceSecret } from '#platform/db/instance-secret.ts'
@@ -144,7 +145,7 @@ function addFeatures(app: App, { deps, accounts, tokens, rateGrants, caps }: Sha
     instanceKeyRoutes(scope, deps)
   })
   tagged(app, 'users', (scope) => {
-    userRoutes(scope, { ...deps, confirmOwner })
+    userRoutes(scope, { ...deps, confirmOwner, endLostAccess })
     userListRoutes(scope, deps)
     attentionRoutes(scope, deps)
     personalDataRoutes(scope, { ...deps, confirmOwner })
@@ -219,11 +220,11 @@ function addFeatures(app: App, { deps, accounts, tokens, rateGrants, caps }: Sha
   tagged(app, 'reports', (scope) => reportRoutes(scope, deps))
   tagged(app, 'threads', (scope) => threadRoutes(scope, deps))
   tagged(app, 'moderation', (scope) => {
-    moderationRoutes(scope, { ...deps, confirmOwner })
+    moderationRoutes(scope, { ...deps, confirmOwner, endLostAccess })
     moderationLogRoute(scope, deps)
     scanRoutes(scope, deps)
   })
-  v2Routes(app, { ...deps, confirmOwner })
+  v2Routes(app, { ...deps, confirmOwner, endLostAccess })
   tagged(app, 'operator', (scope) => addOperatorRoutes(scope, { deps, confirmOwner, rateGrants, caps, checks }))
 }
 

@@ -110,7 +110,6 @@ const SCHEDULE: Schedule = [
   { job: 'uploads.expire', everyMinutes: HOUR, atMinute: 52 },
   { job: 'releases.sweep', everyMinutes: 1 },
   { job: 'scans.judge', everyMinutes: 1 },
-  { job: 'publishers.check', everyMinutes: 1 },
   { job: 'publishers.expire', everyMinutes: HOUR, atMinute: 21 },
 ]
 

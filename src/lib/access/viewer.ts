@@ -27,7 +27,12 @@ export type Viewer = {
   }
   /** Absent: the token is not limited to resources. */
   readonly limits?: TokenLimits
+  /** ID of the member who created this token of a service account. The token never exceeds what they may do now. */
+  readonly maker?: string
 }
+
+/** The properties of a viewer that determine their memberships. */
+export type MembershipViewer = Pick<Viewer, 'id' | 'limits' | 'maker'>
 
 /** Returns whether the token of the viewer includes an organization. */
 export function coversOrganization({ limits }: Pick<Viewer, 'limits'>, id: string): boolean {

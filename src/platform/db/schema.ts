@@ -614,6 +614,7 @@ export interface PersonalAccessToken {
   account_id: string;
   addresses: string[] | null;
   created: Generated<Timestamp>;
+  created_by: string | null;
   expires: Timestamp;
   id: string;
   last_network: string | null;
@@ -1059,7 +1060,7 @@ export interface Webhook {
   active: Generated<boolean>;
   created: Generated<Timestamp>;
   created_by: string | null;
-  disabled_reason: 'failing' | 'gone' | 'owner' | 'secret_lost' | null;
+  disabled_reason: 'failing' | 'gone' | 'owner' | 'secret_lost' | 'access_lost' | null;
   events: string[];
   failing_since: Timestamp | null;
   failures: Generated<number>;

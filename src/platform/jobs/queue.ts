@@ -50,7 +50,6 @@ export interface Jobs {
   'oauth.expire': Record<string, never>
   'overview.expire': Record<string, never>
   'notifications.send-mail': { notification_id: string }
-  'publishers.check': Record<string, never>
   'publishers.expire': Record<string, never>
   'projects.release': { project_id: string }
   'releases.sweep': Record<string, never>

@@ -1,8 +1,8 @@
 // Registers pages: one scope for each area of the web site, and one function for each kind of page.
 
 import type { FastifyContextConfig, FastifyReply } from 'fastify'
-import { findAccount } from '#features/people/accounts/queries.ts'
 import type { AccountRow } from '#features/people/users/queries.ts'
+import { findAccount } from '#features/people/users/queries.ts'
 import { isAdmin, isModerator, type Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import { openScope } from '#platform/http/mounts.ts'

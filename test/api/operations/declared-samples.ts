@@ -194,6 +194,7 @@ export const DECLARED: Record<string, Declared> = {
     view: at('/v3/user', 'owner'),
     unseen: {
       flow: 'proves that the user reads the email address',
+      end_tokens: 'ends tokens, which the view does not list',
       old_password: 'is a secret',
       password: 'proves who sends it',
       code: 'proves who sends it',

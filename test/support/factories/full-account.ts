@@ -87,6 +87,18 @@ export async function leaveEverything(db: Db, person: Account, other: Account): 
     .insertInto('project_decision')
     .values({ ...decision, decided: new Date(), final_at: new Date() })
     .execute()
+  await db
+    .insertInto('personal_access_token')
+    .values({
+      id: newId(),
+      account_id: other.id,
+      created_by: account_id,
+      name: 'For builds',
+      token_hash: hash(),
+      scopes: 1,
+      expires: soon(),
+    })
+    .execute()
   await db.insertInto('email_setting').values({ account_id, kind: 'invitation', is_emailed: true }).execute()
   await db
     .insertInto('attention_dismissal')

@@ -625,7 +625,7 @@ export interface paths {
         head?: never;
         /**
          * Set a password with the old password or the flow of a reset link
-         * @description Ends all other sessions.
+         * @description Ends all other sessions and, unless `end_tokens` is false, everything else that acts for the account.
          *
          *     Token optional, with any scope. Rejects fine-grained tokens. Counts as 5 requests at the rate limit.
          */
@@ -685,7 +685,7 @@ export interface paths {
         put?: never;
         /**
          * Undo a change of the email address with the flow of a link
-         * @description Ends all sessions and removes the password, two-factor sign-in and access tokens that were added after the change. Sends a link to set a new password.
+         * @description Ends all sessions and removes the password. Removes two-factor sign-in and ends tokens, authorizations, secret feeds and trusted publishers that were added after the change; switches the webhooks of the user off. Sends a link to set a new password.
          */
         post: operations["undoEmailChange"];
         delete?: never;
@@ -6161,7 +6161,7 @@ export interface components {
             game_versions: string[];
             version_types: ("release" | "beta" | "alpha")[];
             active: boolean;
-            disabled_reason: ("failing" | "gone" | "owner" | "secret_lost") | (never | null);
+            disabled_reason: ("failing" | "gone" | "owner" | "secret_lost" | "access_lost") | (never | null);
             /** Format: date-time */
             created: string;
             /** Format: date-time */
@@ -10060,7 +10060,7 @@ export interface components {
             game_versions: string[];
             version_types: ("release" | "beta" | "alpha")[];
             active: boolean;
-            disabled_reason: ("failing" | "gone" | "owner" | "secret_lost") | (never | null);
+            disabled_reason: ("failing" | "gone" | "owner" | "secret_lost" | "access_lost") | (never | null);
             /** Format: date-time */
             created: string;
             /** Format: date-time */
@@ -11500,6 +11500,11 @@ export interface operations {
                     /** @description Two-factor code or backup code; required with `password` if two-factor sign-in is enabled */
                     code?: string;
                     new_password: string;
+                    /**
+                     * @description Whether to end everything else that acts for the account too: access tokens, authorizations of applications, the secret feed, the link to a code host, and tokens of service accounts that the user created
+                     * @default true
+                     */
+                    end_tokens?: boolean;
                 };
             };
         };
@@ -20823,7 +20828,7 @@ export interface operations {
     signOutUser: {
         parameters: {
             query?: {
-                /** @description Whether to revoke access tokens and the tokens of applications as well */
+                /** @description Whether to end everything else that acts for the account as well, such as access tokens and authorizations */
                 tokens?: boolean;
             };
             header?: never;

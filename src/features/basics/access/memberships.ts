@@ -1,13 +1,28 @@
 // Queries of team memberships for policies and notifications.
 import { sql } from 'kysely'
-import type { Viewer } from '#lib/access/viewer.ts'
+import type { MembershipViewer } from '#lib/access/viewer.ts'
 import type { Db } from '#platform/db/db.ts'
-import { isCovered, type Membership, type ProjectFacts } from './project-policy.ts'
+import { capMembership, isCovered, type Membership, type ProjectFacts } from './project-policy.ts'
 
-/** Returns the viewer's memberships by project ID. Omits projects without one, and those that the token does not cover. */
+/**
+ * Returns the viewer's memberships by project ID. Omits projects without one, and those that the token does not cover. A
+ * token of a service account has at most the permissions of the member who created it.
+ */
 export async function listMemberships(
   db: Db,
-  viewer: Pick<Viewer, 'id' | 'limits'>,
+  viewer: MembershipViewer,
+  projectIds: readonly string[],
+): Promise<Map<string, Membership>> {
+  const { maker, ...account } = viewer
+  const own = await listRows(db, account, projectIds)
+  if (maker === undefined || own.size === 0) return own
+  const makers = await listRows(db, { id: maker }, [...own.keys()])
+  return new Map([...own].map(([id, membership]) => [id, capMembership(membership, makers.get(id) ?? {})]))
+}
+
+async function listRows(
+  db: Db,
+  viewer: Omit<MembershipViewer, 'maker'>,
   projectIds: readonly string[],
 ): Promise<Map<string, Membership>> {
   if (projectIds.length === 0) return new Map()
@@ -45,7 +60,7 @@ export async function listMemberships(
 /** Returns the viewer's rows in the teams of the project and of its organization, including pending invitations. */
 export async function findMembership(
   db: Db,
-  viewer: Pick<Viewer, 'id' | 'limits'>,
+  viewer: MembershipViewer,
   project: Pick<ProjectFacts, 'id'>,
 ): Promise<Membership> {
   return (await listMemberships(db, viewer, [project.id])).get(project.id) ?? {}

@@ -6,7 +6,7 @@ import {
   MODERATOR_PROJECT_PERMISSIONS,
   type ProjectPermission,
 } from '#lib/access/permissions.ts'
-import { isAdmin, isModerator, type Viewer } from '#lib/access/viewer.ts'
+import { isAdmin, isModerator, type MembershipViewer, type Viewer } from '#lib/access/viewer.ts'
 import { forbidden } from '#lib/errors.ts'
 import { isPublicStatus, isSearchableStatus, PUBLIC_STATUSES } from '#lib/project-status.ts'
 
@@ -57,6 +57,17 @@ export function projectPermissions(viewer: Viewer | null, membership: Membership
   return isModerator(viewer) ? MODERATOR_PROJECT_PERMISSIONS : 0
 }
 
+/** Returns the membership of a service account, reduced to the permissions of the member who created its token. */
+export function capMembership({ project, organization }: Membership, maker: Membership): Membership {
+  if (!isMember(maker)) return {}
+  const bits = projectPermissions(null, maker)
+  const cap = <Row extends { permissions: number }>(row: Row): Row => ({ ...row, permissions: row.permissions & bits })
+  return {
+    ...(project === undefined ? {} : { project: cap(project) }),
+    ...(organization === undefined ? {} : { organization: cap(organization) }),
+  }
+}
+
 /** Requires a permission on a project. @throws ApiError 403 naming the permission. */
 export function requirePermission(viewer: Viewer, membership: Membership, permission: ProjectPermission): void {
   requireProjectPermission(projectPermissions(viewer, membership), permission)
@@ -98,9 +109,11 @@ export function isCovered({ limits }: Pick<Viewer, 'limits'>): RawBuilder<SqlBoo
     or project.organization_id = any(${limits.organizations}::text[]))`
 }
 
-function hasTeamRow(viewer: Viewer, { acceptedOnly }: { acceptedOnly: boolean }): RawBuilder<SqlBool> {
-  return sql<SqlBool>`exists (select 1 from team_member where team_member.account_id = ${viewer.id}
+function hasTeamRow(viewer: MembershipViewer, { acceptedOnly }: { acceptedOnly: boolean }): RawBuilder<SqlBool> {
+  const { id, maker } = viewer
+  const own = sql<SqlBool>`exists (select 1 from team_member where team_member.account_id = ${id}
     and (team_member.team_id = project.team_id or team_member.accepted and team_member.team_id =
       (select organization.team_id from organization where organization.id = project.organization_id))
     and ${acceptedOnly ? sql`team_member.accepted` : sql`true`} and ${isCovered(viewer)})`
+  return maker === undefined ? own : sql<SqlBool>`(${own} and ${hasTeamRow({ id: maker }, { acceptedOnly: true })})`
 }

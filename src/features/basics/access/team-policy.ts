@@ -35,6 +35,19 @@ export function defaultProjectPermissions(viewer: Viewer | null, row: MemberFact
   return row?.accepted === true ? row.permissions : 0
 }
 
+/** Returns the row of a service account, reduced to the permissions of the member who created its token. */
+export function capMember<Row extends MemberFacts>(
+  row: Row | undefined,
+  maker: MemberFacts | undefined,
+): Row | undefined {
+  if (row === undefined || maker?.accepted !== true) return undefined
+  return {
+    ...row,
+    permissions: row.permissions & maker.permissions,
+    organization_permissions: (row.organization_permissions ?? 0) & (maker.organization_permissions ?? 0),
+  }
+}
+
 /** Requires that `bits` contain a permission. @throws ApiError 403 naming the permission. */
 export function requireOrganizationPermission(bits: number, permission: OrganizationPermission): void {
   if (!hasOrganizationPermission(bits, permission)) {
@@ -42,9 +55,11 @@ export function requireOrganizationPermission(bits: number, permission: Organiza
   }
 }
 
-/** Returns whether the viewer has an accepted row. */
+/** Returns whether the viewer has an accepted row, and also the maker of a service account's token. */
 export function isAcceptedIn(rows: readonly MemberFacts[], viewer: Viewer | null): boolean {
-  return viewer !== null && rows.some((row) => row.accepted && row.account_id === viewer.id)
+  if (viewer === null) return false
+  const isIn = (id: string) => rows.some((row) => row.accepted && row.account_id === id)
+  return isIn(viewer.id) && (viewer.maker === undefined || isIn(viewer.maker))
 }
 
 /** Returns whether the viewer can see a row: members see all, invitees their own, everyone the accepted ones. */

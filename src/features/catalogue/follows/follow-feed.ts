@@ -1,8 +1,11 @@
 // The secret address of a feed with the releases of the projects that a user follows.
+
+import { suspendedAt } from '#features/people/users/queries.ts'
 import { hashToken, newFeedSecret } from '#lib/access/tokens.ts'
 import { accountDeleted } from '#lib/errors.ts'
 import type { Db } from '#platform/db/db.ts'
 import { isForeignKeyViolation } from '#platform/db/pg-errors.ts'
+import type { Deps } from '#ports/deps.ts'
 
 /** Returns a new secret. The previous one stops working. @throws ApiError 401 if the account was deleted. */
 export async function renewFollowFeed(db: Db, accountId: string): Promise<string> {
@@ -33,9 +36,12 @@ export async function hasFollowFeed(db: Db, accountId: string): Promise<boolean>
   return row !== undefined
 }
 
-/** Returns the ID and username of the account with this secret; undefined if it has none, or if it is being deleted. */
+/**
+ * Returns the ID and username of the account with this secret; undefined if it has none, if it is suspended, or if it is
+ * being deleted.
+ */
 export async function findFollowFeedOwner(
-  db: Db,
+  { db, now }: Pick<Deps, 'db' | 'now'>,
   secret: string,
 ): Promise<{ id: string; username: string } | undefined> {
   return db
@@ -44,5 +50,6 @@ export async function findFollowFeedOwner(
     .select(['account.id', 'account.username'])
     .where('follow_feed.secret_hash', '=', hashToken(secret))
     .where('account.deletion_due', 'is', null)
+    .where((eb) => eb.not(suspendedAt(new Date(now()))))
     .executeTakeFirst()
 }

@@ -4,6 +4,7 @@ import { projectEvent, recordEvents } from '#features/basics/events/record-event
 import { removeImages } from '#features/basics/images/icons.ts'
 import { inheritTeams } from '#features/community/teams/queries.ts'
 import { type InvitationRow, markInvitationsRead } from '#features/people/notifications/queries.ts'
+import { endLostAccess } from '#features/people/revocation/end-access.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
 import { transaction } from '#platform/cache/transaction.ts'
@@ -38,11 +39,12 @@ export async function deleteOrganization(
       .select(['team_id', 'account_id', 'accepted', 'is_owner'])
       .where('team_id', '=', row.team_id)
       .execute()
-    await releaseProjects(tx, changed, row.id, members)
+    const projectIds = await releaseProjects(tx, changed, row.id, members)
     await retireServiceAccounts(tx, changed, { organizationId: row.id, now: deps.now() })
     await markInvitationsRead(tx, members)
     await tx.deleteFrom('organization').where('id', '=', row.id).execute()
     await tx.deleteFrom('team').where('id', '=', row.team_id).execute()
+    await endLostAccess(tx, changed, { now: deps.now(), projectIds })
     await removeImages(tx, [row.icon_url, row.raw_icon_url])
     const details = { slug: row.slug, name: row.name }
     const subject = { kind: 'organization', id: row.id } as const
@@ -63,15 +65,18 @@ async function lockWithProjects(tx: Tx, name: string): Promise<OrganizationRow> 
 
 type Member = InvitationRow & { is_owner: boolean }
 
-/** Makes the owner of the organization the owner of its projects. Members who were not in the organization remain. */
-async function releaseProjects(tx: Tx, changed: ChangeSet, id: string, members: readonly Member[]): Promise<void> {
+/**
+ * Makes the owner of the organization the owner of its projects. Members who were not in the organization remain. Returns the
+ * IDs of the projects.
+ */
+async function releaseProjects(tx: Tx, changed: ChangeSet, id: string, members: readonly Member[]): Promise<string[]> {
   const projects = await tx
     .updateTable('project')
     .set({ organization_id: null })
     .where('organization_id', '=', id)
     .returning(['project.id', 'project.team_id'])
     .execute()
-  if (projects.length === 0) return
+  if (projects.length === 0) return []
   const owner = members.find(({ is_owner }) => is_owner)
   if (owner === undefined) throw new Error(`Organization ${id} has no owner to take its projects`)
   const teamIds = projects.map(({ team_id }) => team_id)
@@ -93,4 +98,5 @@ async function releaseProjects(tx: Tx, changed: ChangeSet, id: string, members: 
     ),
   )
   await addMovedProjects(tx, changed, projects)
+  return projects.map((project) => project.id)
 }

@@ -2,6 +2,7 @@
 import { type Selectable, sql } from 'kysely'
 import { findMembership } from '#features/basics/access/memberships.ts'
 import { canSeeProject, type Membership, type ProjectFacts } from '#features/basics/access/project-policy.ts'
+import { capMember } from '#features/basics/access/team-policy.ts'
 import type { MemberRow } from '#features/community/teams/queries.ts'
 import { hasOrganizationPermission, type OrganizationPermission } from '#lib/access/permissions.ts'
 import { coversOrganization, type Viewer } from '#lib/access/viewer.ts'
@@ -54,13 +55,18 @@ export async function findMember(db: Db, teamId: string, accountId: string): Pro
   return row === undefined ? undefined : { ...row, payouts_split: Number(row.payouts_split) }
 }
 
-/** Returns the viewer's row in an organization's team; undefined also if their token does not cover the organization. */
+/**
+ * Returns the viewer's row in an organization's team; undefined also if their token does not cover the organization. A token
+ * of a service account has at most the permissions of the member who created it.
+ */
 export async function findViewerIn(
   db: Db,
   viewer: Viewer,
   organization: Pick<OrganizationRow, 'id' | 'team_id'>,
 ): Promise<MemberRow | undefined> {
-  return coversOrganization(viewer, organization.id) ? findMember(db, organization.team_id, viewer.id) : undefined
+  if (!coversOrganization(viewer, organization.id)) return undefined
+  const row = await findMember(db, organization.team_id, viewer.id)
+  return viewer.maker === undefined ? row : capMember(row, await findMember(db, organization.team_id, viewer.maker))
 }
 
 /**

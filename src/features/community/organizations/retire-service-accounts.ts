@@ -1,5 +1,5 @@
-import { deleteAllTokens } from '#features/people/accounts/administration/queries.ts'
 import { readBelongings } from '#features/people/accounts/deletion/belongings.ts'
+import { endAccess } from '#features/people/revocation/end-access.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
 import type { Tx } from '#platform/db/db.ts'
 import { enqueue } from '#platform/jobs/queue.ts'
@@ -24,7 +24,7 @@ export async function retireServiceAccounts(
     const handed_over = JSON.stringify(await readBelongings(tx, id))
     const deletion = { account_id: id, requested: new Date(now), by_owner: false, handed_over }
     await tx.insertInto('account_deletion').values(deletion).execute()
-    await deleteAllTokens(tx, changed, id)
+    await endAccess(tx, changed, 'deleted', { accountId: id, now })
     changed.add('user', id)
     changed.add('viewer', id)
   }

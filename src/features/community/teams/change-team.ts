@@ -2,10 +2,16 @@
 // project, organization, team rows. Locking the project or organization of a team also keeps its owner, and the
 // organization that owns the project, unchanged during the transaction.
 
-import { canSeeProject, type Membership, projectPermissions } from '#features/basics/access/project-policy.ts'
-import { defaultProjectPermissions, organizationPermissions } from '#features/basics/access/team-policy.ts'
+import {
+  canSeeProject,
+  capMembership,
+  type Membership,
+  projectPermissions,
+} from '#features/basics/access/project-policy.ts'
+import { capMember, defaultProjectPermissions, organizationPermissions } from '#features/basics/access/team-policy.ts'
 import type { EventKind } from '#features/basics/events/event-kinds.ts'
 import { recordEvent } from '#features/basics/events/record-event.ts'
+import { endLostAccess } from '#features/people/revocation/end-access.ts'
 import { coversOrganization, coversProject, type Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
@@ -16,6 +22,8 @@ import type { MemberRow } from './queries.ts'
 
 type TeamProject = { id: string; status: string; team_id: string; organization_id: string | null }
 type TeamOrganization = { id: string; team_id: string }
+
+export type TeamDeps = { db: Db; cache: EntityCache; now: () => number }
 
 /** One account's rows in the team, and in the team of the organization that owns its project. */
 type MemberRows = { id: string; team: MemberRow | undefined; organization: MemberRow | undefined }
@@ -36,7 +44,7 @@ export type LockedTeam = {
  * @throws ApiError 404 if the team does not exist or belongs to a project that is hidden from the viewer.
  */
 export async function changeTeam(
-  deps: { db: Db; cache: EntityCache },
+  deps: TeamDeps,
   viewer: Viewer,
   { teamId, targetId }: { teamId: string; targetId: string },
   change: (tx: Tx, team: LockedTeam, changed: ChangeSet) => Promise<void>,
@@ -48,7 +56,7 @@ export async function changeTeam(
 
 /** Locks a team like `changeTeam`, for changes to several members. `teamFor` returns the team as one of them sees it. */
 export async function changeTeamOf(
-  deps: { db: Db; cache: EntityCache },
+  deps: TeamDeps,
   viewer: Viewer,
   { teamId, targetIds }: { teamId: string; targetIds: readonly string[] },
   change: (tx: Tx, teamFor: (targetId: string) => LockedTeam, changed: ChangeSet) => Promise<void>,
@@ -61,7 +69,7 @@ export async function changeTeamOf(
       .selectFrom('team_member')
       .selectAll()
       .where('team_id', 'in', owner === undefined ? [teamId] : [teamId, owner.team_id])
-      .where('account_id', 'in', [viewer.id, ...targetIds])
+      .where('account_id', 'in', [viewer.id, ...(viewer.maker === undefined ? [] : [viewer.maker]), ...targetIds])
       .execute()
     const rowOf = (accountId: string, team: string | undefined): MemberRow | undefined => {
       const row = rows.find((each) => each.account_id === accountId && each.team_id === team)
@@ -75,9 +83,13 @@ export async function changeTeamOf(
     const caller = coversSubject(viewer, subject)
       ? rowsOf(viewer.id)
       : { id: viewer.id, team: undefined, organization: undefined }
-    const bits = bitsOf(viewer, subject, caller)
+    const bits = bitsOf(viewer, subject, {
+      caller,
+      maker: viewer.maker === undefined ? undefined : rowsOf(viewer.maker),
+    })
     changed.add('team', teamId)
     await change(tx, (id) => ({ teamId, revision, subject, caller, target: rowsOf(id), bits }), changed)
+    await endLostAccess(tx, changed, { now: deps.now(), accountIds: targetIds })
   })
 }
 
@@ -101,20 +113,28 @@ function coversSubject(viewer: Viewer, subject: LockedTeam['subject']): boolean 
   return coversProject(viewer, subject.project)
 }
 
-function bitsOf(viewer: Viewer, subject: LockedTeam['subject'], caller: MemberRows): LockedTeam['bits'] {
+/** @param maker the rows of the member who created the caller's token of a service account. */
+function bitsOf(
+  viewer: Viewer,
+  subject: LockedTeam['subject'],
+  { caller, maker }: { caller: MemberRows; maker: MemberRows | undefined },
+): LockedTeam['bits'] {
   if ('organization' in subject) {
-    return {
-      own: organizationPermissions(viewer, caller.team),
-      project: defaultProjectPermissions(viewer, caller.team),
-    }
+    const row = maker === undefined ? caller.team : capMember(caller.team, maker.team)
+    return { own: organizationPermissions(viewer, row), project: defaultProjectPermissions(viewer, row) }
   }
-  const membership: Membership = {
-    ...(caller.team === undefined ? {} : { project: caller.team }),
-    ...(caller.organization === undefined ? {} : { organization: caller.organization }),
-  }
+  const own = membershipOf(caller)
+  const membership = maker === undefined ? own : capMembership(own, membershipOf(maker))
   if (!canSeeProject(viewer, subject.project, membership)) throw notFound('team')
-  const own = projectPermissions(viewer, membership)
-  return { own, project: own }
+  const bits = projectPermissions(viewer, membership)
+  return { own: bits, project: bits }
+}
+
+function membershipOf({ team, organization }: MemberRows): Membership {
+  return {
+    ...(team === undefined ? {} : { project: team }),
+    ...(organization === undefined ? {} : { organization }),
+  }
 }
 
 /** Every change of a member raises the revision, also one that does not lock the project or organization. */

@@ -34,7 +34,7 @@ export type MemberEdit = {
  * for an outdated revision.
  */
 export async function editMember(
-  deps: Pick<Deps, 'db' | 'cache' | 'config'>,
+  deps: Pick<Deps, 'db' | 'cache' | 'config' | 'now'>,
   viewer: Viewer,
   edit: MemberEdit,
 ): Promise<void> {
@@ -43,7 +43,7 @@ export async function editMember(
 }
 
 async function saveMember(
-  deps: Pick<Deps, 'db' | 'cache'>,
+  deps: Pick<Deps, 'db' | 'cache' | 'now'>,
   viewer: Viewer,
   { teamId, accountId, fields, revision }: MemberEdit,
 ): Promise<void> {
@@ -90,7 +90,7 @@ export async function applyChange(tx: Tx, viewer: Viewer, team: LockedTeam, fiel
  * @throws ApiError 404 if the caller is not invited, 400 if they are already a member.
  */
 export async function joinTeam(
-  deps: Pick<Deps, 'db' | 'cache' | 'log' | 'metrics'>,
+  deps: Pick<Deps, 'db' | 'cache' | 'log' | 'metrics' | 'now'>,
   viewer: Viewer,
   teamId: string,
 ): Promise<void> {
@@ -116,7 +116,7 @@ export async function joinTeam(
  * @throws ApiError 404, 403, 400 for the owner.
  */
 export async function removeMember(
-  deps: Pick<Deps, 'db' | 'cache'>,
+  deps: Pick<Deps, 'db' | 'cache' | 'now'>,
   viewer: Viewer,
   { teamId, accountId }: { teamId: string; accountId: string },
 ): Promise<void> {

@@ -22,7 +22,7 @@ export type MembersEdit = {
  * in the team. Then nothing is saved.
  */
 export async function editMembers(
-  deps: Pick<Deps, 'db' | 'cache' | 'config'>,
+  deps: Pick<Deps, 'db' | 'cache' | 'config' | 'now'>,
   viewer: Viewer,
   edit: MembersEdit,
 ): Promise<void> {
@@ -32,7 +32,7 @@ export async function editMembers(
 }
 
 async function saveMembers(
-  deps: Pick<Deps, 'db' | 'cache'>,
+  deps: Pick<Deps, 'db' | 'cache' | 'now'>,
   viewer: Viewer,
   { teamId, members, revision }: MembersEdit,
 ): Promise<void> {

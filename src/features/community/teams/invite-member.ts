@@ -20,7 +20,7 @@ export const TEAM_SIZE_MAX = 1_000
  * @throws ApiError 404, 403, 400 for an unknown user, a member, an invitee, or permissions that the caller may not grant.
  */
 export async function inviteMember(
-  deps: Pick<Deps, 'db' | 'cache' | 'log' | 'metrics'>,
+  deps: Pick<Deps, 'db' | 'cache' | 'log' | 'metrics' | 'now'>,
   viewer: Viewer,
   { teamId, accountId, fields }: { teamId: string; accountId: string; fields: MemberChange },
 ): Promise<void> {

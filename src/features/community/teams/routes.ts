@@ -20,7 +20,7 @@ import {
 } from './requests.ts'
 import { transferOwnership } from './transfer-ownership.ts'
 
-type TeamDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'log' | 'metrics'>
+type TeamDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'log' | 'metrics' | 'now'>
 
 /** The same routes and scope apply to the teams of organizations. */
 const write = { auth: { scope: ['PROJECT_WRITE'] }, limitedTokens: 'resource' } as const

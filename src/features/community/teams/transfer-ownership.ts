@@ -31,7 +31,7 @@ export type OwnershipTransfer = {
  * target is not an accepted member or is the owner, `conflict` for an outdated revision.
  */
 export async function transferOwnership(
-  deps: Pick<Deps, 'db' | 'cache' | 'config'>,
+  deps: Pick<Deps, 'db' | 'cache' | 'config' | 'now'>,
   viewer: Viewer,
   transfer: OwnershipTransfer,
 ): Promise<void> {
@@ -40,7 +40,7 @@ export async function transferOwnership(
 }
 
 async function saveTransfer(
-  deps: Pick<Deps, 'db' | 'cache'>,
+  deps: Pick<Deps, 'db' | 'cache' | 'now'>,
   viewer: Viewer,
   { teamId, accountId, revision }: OwnershipTransfer,
 ): Promise<void> {

@@ -12,7 +12,6 @@ import { teamFactories } from '#test/support/factories/team-factories.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
 import { form, modJar, versionData } from '#test/support/http/forms.ts'
 import { type CiIssuer, startCiIssuer } from '#test/support/stand-ins/ci-issuer.ts'
-import { publisherJobs } from './jobs.ts'
 
 const AUDIENCE = 'https://publish.example'
 const EXCHANGE = '/_internal/oidc/token'
@@ -420,8 +419,6 @@ test('a publisher stops when the account that added it leaves, and the members a
   assert.equal((await t.as(member).delete(`/v3/team/${project.teamId}/members/${member.id}`)).statusCode, 204)
   assertError(await upload(token), 401, 'unauthorized')
   await assertRefused(ci.token(claims()), 'no_publisher', /not a member any more/)
-  await publisherJobs(t.deps)['publishers.check']()
-  await publisherJobs(t.deps)['publishers.check']()
   const list = (await t.as(owner).get(`/v3/user/${owner.id}/notifications`)).json() as { body: { type: string } }[]
   const types = list.map(({ body }) => body.type)
   assert.deepEqual(types.filter((type) => type.startsWith('publisher_')).toSorted(), [

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { isCovered } from '#features/basics/access/project-policy.ts'
 import type { VersionFacts } from '#features/catalogue/versions/policy.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
+import type { MembershipViewer } from '#lib/access/viewer.ts'
 import type { Db } from '#platform/db/db.ts'
 import { isNamed } from '#platform/db/names.ts'
 import { type SliceGrid, sliceEdges } from '#ports/analytics-store/slices.ts'
@@ -40,20 +40,21 @@ async function listProjectLoaders(db: Db, projectIds: readonly string[]): Promis
 }
 
 /** Returns at most `limit` IDs of projects whose team, or organization's team, has the account as an accepted member. */
-export async function listProjectIdsOfMember(
-  db: Db,
-  viewer: Pick<Viewer, 'id' | 'limits'>,
-  limit: number,
-): Promise<string[]> {
-  // Each half uses an index. A single query with `or` would read every project.
-  const { rows } = await sql<{ id: string }>`
-    with teams as (select team_id from team_member where account_id = ${viewer.id} and accepted)
-    select id from project where team_id in (select team_id from teams) and ${isCovered(viewer)}
+export async function listProjectIdsOfMember(db: Db, viewer: MembershipViewer, limit: number): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`select id from (${projectsOf(viewer)}
+    ${viewer.maker === undefined ? sql`` : sql`intersect ${projectsOf({ id: viewer.maker })}`}) own limit ${limit}`.execute(
+    db,
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** Each half uses an index. A single query with `or` would read every project. */
+function projectsOf(viewer: MembershipViewer) {
+  const teams = sql`(select team_id from team_member where account_id = ${viewer.id} and accepted)`
+  return sql`(select id from project where team_id in ${teams} and ${isCovered(viewer)}
     union
     select project.id from project join organization on organization.id = project.organization_id
-      where organization.team_id in (select team_id from teams) and ${isCovered(viewer)}
-    limit ${limit}`.execute(db)
-  return rows.map(({ id }) => id)
+      where organization.team_id in ${teams} and ${isCovered(viewer)})`
 }
 
 /** Returns the IDs of the projects with these IDs or slugs. If a name is both, the ID wins. */

@@ -9,6 +9,7 @@ import { forgetAccount } from '#features/basics/audit/queries.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { dropImagesOf } from '#features/basics/content-images/queries.ts'
 import { removeImages } from '#features/basics/images/icons.ts'
+import { endAccess } from '#features/people/revocation/end-access.ts'
 import { requireDeletableUser, requireNoPlaceholder } from '#features/people/users/policy.ts'
 import { type AccountRow, getAccountByName } from '#features/people/users/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
@@ -16,7 +17,7 @@ import { transaction } from '#platform/cache/transaction.ts'
 import { removeJobsOf } from '#platform/jobs/queue.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
 import type { Deps } from '#ports/deps.ts'
-import { type Erasure, handOver, lockAll, nameTokens } from './hand-over.ts'
+import { type Erasure, handOver, lockAll } from './hand-over.ts'
 import { hideAccount } from './hide-account.ts'
 
 export type DeletingDeps = Deps & { confirmOwner: ConfirmOwner }
@@ -55,7 +56,7 @@ export async function deleteAccountOf(deps: Deps, account: AccountRow, actor?: A
     const { role, deletion_due } = await lockAll(erasure)
     // An admin whose deletion is pending no longer counts as an admin.
     if (role === 'admin' && deletion_due === null) await lockOtherAdmins(tx, account.id, deps.now())
-    await erase(erasure, actor)
+    await erase(erasure, { actor, now: deps.now() })
   })
   recordEvent(deps, 'account.deleted', { account_id: account.id })
 }
@@ -73,14 +74,14 @@ export async function deleteDueAccount(deps: Deps, accountId: string): Promise<b
     const erasure = { tx, changed, accountId }
     const account = await lockAll(erasure)
     if (account.deletion_due === null || account.deletion_due.getTime() > deps.now()) return false
-    await erase(erasure, SYSTEM)
+    await erase(erasure, { actor: SYSTEM, now: deps.now() })
     return true
   })
   if (isDeleted) recordEvent(deps, 'account.deleted', { account_id: accountId })
   return isDeleted
 }
 
-async function erase(erasure: Erasure, actor: Actor | undefined): Promise<void> {
+async function erase(erasure: Erasure, { actor, now }: { actor: Actor | undefined; now: number }): Promise<void> {
   const { tx, changed, accountId } = erasure
   await ensurePlaceholder(tx)
   await handOver(erasure)
@@ -91,7 +92,7 @@ async function erase(erasure: Erasure, actor: Actor | undefined): Promise<void> 
     where body ->> 'invited_by' = ${accountId}`.execute(tx)
   await forgetInEvents(erasure)
   await removeJobsOf(tx, accountId)
-  await nameTokens(erasure)
+  await endAccess(tx, changed, 'deleted', { accountId, now })
   await removeOwnPictures(erasure)
   await tx.deleteFrom('account').where('id', '=', accountId).execute()
   // The counter of authors leaves a row with the value 0.

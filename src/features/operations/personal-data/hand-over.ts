@@ -176,15 +176,3 @@ async function noteDeletion(tx: Tx, projects: readonly OwnedProject[]): Promise<
     .values(threads.map(({ id }) => ({ id: newId(), thread_id: id, author_id: PLACEHOLDER_ID, body })))
     .execute()
 }
-
-/** Announces all sessions and tokens as changed and deletes their rate limit grants. Deleting the account deletes them. */
-export async function nameTokens({ tx, changed, accountId }: Erasure): Promise<void> {
-  const { rows } = await sql<{ id: string; hash: string }>`
-    select id, encode(token_hash, 'hex') as hash from session where account_id = ${accountId}
-    union all
-    select id, encode(token_hash, 'hex') from personal_access_token where account_id = ${accountId}
-    union all
-    select id, encode(token_hash, 'hex') from oauth_token where account_id = ${accountId}`.execute(tx)
-  changed.add('token', ...rows.map(({ hash }) => hash))
-  await sql`delete from rate_limit_grant where token_id = any(${rows.map(({ id }) => id)}::text[])`.execute(tx)
-}

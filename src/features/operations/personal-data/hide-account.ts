@@ -4,22 +4,19 @@ import { lockOtherAdmins } from '#features/basics/access/accounts.ts'
 import { ensurePlaceholder } from '#features/basics/access/placeholder.ts'
 import type { Actor } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
-import { deleteAllTokens } from '#features/people/accounts/administration/queries.ts'
 import { readBelongings } from '#features/people/accounts/deletion/belongings.ts'
-import { deleteFlows } from '#features/people/accounts/mail/flows.ts'
-import { deleteOtherSessions } from '#features/people/accounts/sessions/queries.ts'
+import { endAccess } from '#features/people/revocation/end-access.ts'
 import { requireNoPlaceholder } from '#features/people/users/policy.ts'
 import type { AccountRow } from '#features/people/users/queries.ts'
 import { notFound } from '#lib/errors.ts'
 import { DAY_MS } from '#lib/time.ts'
 import { transaction } from '#platform/cache/transaction.ts'
-import type { Tx } from '#platform/db/db.ts'
 import { enqueue } from '#platform/jobs/queue.ts'
 import type { Deps } from '#ports/deps.ts'
-import { handOver, lockAll, nameTokens } from './hand-over.ts'
+import { handOver, lockAll } from './hand-over.ts'
 
 /**
- * Hides an account until its deletion is due, after `ACCOUNT_DELETION_DAYS`. Ends its sessions and tokens, makes its
+ * Hides an account until its deletion is due, after `ACCOUNT_DELETION_DAYS`. Ends what acts for it, makes its
  * collections private, and transfers and records what it owns and follows, so that `restoreAccount` can return it. The
  * name and the email address stay reserved. Notifies the user by email. Returns when the deletion is due.
  * @throws ApiError 404, also if the account is hidden; 400 for the last admin; 403 for the placeholder.
@@ -44,12 +41,8 @@ export async function hideAccount(
     await tx.insertInto('account_deletion').values(deletion).execute()
     await handOver(erasure)
     await tx.updateTable('collection').set({ status: 'private' }).where('account_id', '=', accountId).execute()
-    await nameTokens(erasure)
-    await switchOffWebhooks(tx, accountId)
-    await deleteOtherSessions(tx, changed, { accountId })
-    await deleteAllTokens(tx, changed, accountId)
     // Links that undo a change of the email address stay valid: an attacker might have changed it and deleted the account.
-    await deleteFlows(tx, accountId, ['verify_email', 'sign_in_second_factor', 'set_up_totp'])
+    await endAccess(tx, changed, 'deleted', { accountId, now })
     await tx.updateTable('account').set({ deletion_due: due }).where('id', '=', accountId).execute()
     await enqueue(tx, 'accounts.send-mail', { kind: 'deletion-pending', account_id: accountId })
     const subject = { kind: 'user', id: accountId } as const
@@ -58,14 +51,4 @@ export async function hideAccount(
     changed.add('viewer', accountId)
   })
   return due
-}
-
-/** Webhooks of a hidden account receive nothing. The user can switch them on again after the deletion was undone. */
-async function switchOffWebhooks(tx: Tx, accountId: string): Promise<void> {
-  await tx
-    .updateTable('webhook')
-    .set({ active: false, disabled_reason: 'owner' })
-    .where('account_id', '=', accountId)
-    .where('active', '=', true)
-    .execute()
 }

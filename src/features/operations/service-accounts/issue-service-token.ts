@@ -36,6 +36,7 @@ export async function issueServiceToken(
     ...token,
     actor: actorOf(viewer),
     accountId: account.id,
+    makerId: viewer.id,
     limits: tokenLimitsOf(organization, limits),
   })
 }

@@ -1,4 +1,5 @@
 // Decides who manages the service accounts of an organization.
+import { type Membership, projectPermissions } from '#features/basics/access/project-policy.ts'
 import {
   defaultProjectPermissions,
   type MemberFacts,
@@ -35,5 +36,22 @@ export function requireNoMoreThan(
   const extraProject = (service?.permissions ?? 0) & ~ownProject
   if (extra !== 0 || extraProject !== 0) {
     throw forbidden('The service account has permissions in this organization that you do not have')
+  }
+}
+
+/**
+ * Does the same for single projects, whose own teams can differ from that of the organization.
+ * @throws ApiError 403 naming a project.
+ */
+export function requireNoMoreThanInProjects({
+  own,
+  service,
+}: {
+  own: ReadonlyMap<string, Membership>
+  service: ReadonlyMap<string, Membership>
+}): void {
+  for (const [id, membership] of service) {
+    const extra = projectPermissions(null, membership) & ~projectPermissions(null, own.get(id) ?? {})
+    if (extra !== 0) throw forbidden(`The service account has permissions on the project ${id} that you do not have`)
   }
 }

@@ -1,4 +1,5 @@
 // Rows of service accounts.
+import { listMemberships } from '#features/basics/access/memberships.ts'
 import {
   findMember,
   findViewerIn,
@@ -11,7 +12,7 @@ import { type AccountRow, getAccountByName } from '#features/people/users/querie
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import type { Db } from '#platform/db/db.ts'
-import { asMember, requireManager, requireNoMoreThan } from './policy.ts'
+import { asMember, requireManager, requireNoMoreThan, requireNoMoreThanInProjects } from './policy.ts'
 
 export type ServiceAccount = { id: string; username: string; created: Date; tokens: AccessTokenRow[] }
 export type ManagedOrganization = { organization: OrganizationRow; member: MemberRow | undefined }
@@ -36,7 +37,7 @@ export async function getServiceAccount(
   return { ...managed, account }
 }
 
-/** Like `getServiceAccount`, for a new token of the account. @throws ApiError 404, 403. */
+/** Like `getServiceAccount`, for a new token of the account. @throws ApiError 404, 403, also for one project. */
 export async function getGrantableAccount(
   db: Db,
   viewer: Viewer,
@@ -44,7 +45,25 @@ export async function getGrantableAccount(
 ): Promise<{ organization: OrganizationRow; account: AccountRow }> {
   const { organization, member, account } = await getServiceAccount(db, asMember(viewer), names)
   requireNoMoreThan(asMember(viewer), member, await findMember(db, organization.team_id, account.id))
+  const projectIds = await listProjectsWithRows(db, organization.id, [account.id, viewer.id])
+  requireNoMoreThanInProjects({
+    own: await listMemberships(db, viewer, projectIds),
+    service: await listMemberships(db, { id: account.id }, projectIds),
+  })
   return { organization, account }
+}
+
+/** Returns the projects of an organization in whose own teams one of the accounts has a row. */
+async function listProjectsWithRows(db: Db, organizationId: string, accountIds: readonly string[]): Promise<string[]> {
+  const rows = await db
+    .selectFrom('project')
+    .innerJoin('team_member', 'team_member.team_id', 'project.team_id')
+    .select('project.id')
+    .distinct()
+    .where('project.organization_id', '=', organizationId)
+    .where('team_member.account_id', 'in', accountIds)
+    .execute()
+  return rows.map(({ id }) => id)
 }
 
 /** Returns the service accounts of an organization with their tokens, by username. Runs two statements. */

@@ -122,6 +122,52 @@ test('only members who manage members create service accounts, and no token give
   assertError(await add(owner, 'deleted-user'), 409, 'conflict')
 })
 
+test('a token never exceeds what its maker may do now, on any project', async () => {
+  const project = await t.make.project({ organization_id: organization.id, status: 'draft' })
+  const { db } = t.deps
+  const factories = teamFactories(db)
+  const manager = await t.make.account()
+  const bits = ORGANIZATION_PERMISSIONS.MANAGE_INVITES | ORGANIZATION_PERMISSIONS.EDIT_MEMBER
+  await factories.member(organization.teamId, manager, { organization_permissions: bits, permissions: 1 })
+  const { id } = (await add(manager)).json()
+  // In the team of the project, the service account may do more than the manager.
+  await factories.member(project.teamId, { id }, { permissions: ALL_PROJECT_PERMISSIONS })
+  const refused = await t.as(manager).post(path(`/${id}/tokens`), body())
+  assertError(refused, 403, 'unauthorized')
+  assert.ok(refused.json().description.includes(project.id))
+  await factories.member(project.teamId, manager, { permissions: ALL_PROJECT_PERMISSIONS })
+  const made = await t
+    .as(manager)
+    .post(path(`/${id}/tokens`), body({ scopes: ['PROJECT_WRITE', 'PROJECT_READ', 'ORGANIZATION_READ'] }))
+  assert.equal(made.statusCode, 201, made.body)
+  const token: string = made.json().access_token
+  const edit = () => t.as({ token }).patch(`/v3/project/${project.id}`, { summary: newId() })
+  const setBits = (permissions: number) =>
+    t.as(owner).patch(`/v3/team/${project.teamId}/members/${manager.id}`, { permissions })
+  assert.equal((await edit()).statusCode, 204)
+  assert.equal((await setBits(1)).statusCode, 204)
+  assertError(await edit(), 403, 'unauthorized')
+  assert.equal((await setBits(ALL_PROJECT_PERMISSIONS)).statusCode, 204)
+  assert.equal((await edit()).statusCode, 204)
+  const reads = async () => (await t.as({ token }).get(`/v3/project/${project.id}`)).statusCode
+  const lists = async () =>
+    (await t.as({ token }).get(`/v3/organization/${organization.id}/projects`)).json().length as number
+  assert.deepEqual([await reads(), await lists()], [200, 1])
+  // Without the row of the organization, the token ends, even though the manager is a member of the project.
+  assert.equal((await t.as(manager).delete(`/v3/team/${organization.teamId}/members/${manager.id}`)).statusCode, 204)
+  assertError(await edit(), 401, 'unauthorized')
+  assert.equal(await reads(), 404)
+})
+
+test('tokens without a known maker do not work', async () => {
+  const { id } = await made()
+  const token = await tokenOf(id)
+  assert.equal((await t.as({ token }).get('/v3/user')).statusCode, 200)
+  const second = await tokenOf(id)
+  await t.deps.db.updateTable('personal_access_token').set({ created_by: null }).where('account_id', '=', id).execute()
+  assertError(await t.as({ token: second }).get('/v3/user'), 401, 'unauthorized')
+})
+
 test('an organization has at most 20 service accounts, also with concurrent requests', async () => {
   const answers = await Promise.all(Array.from({ length: 22 }, () => add(owner)))
   assert.equal(answers.filter(({ statusCode }) => statusCode === 201).length, 20)

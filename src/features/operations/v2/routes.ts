@@ -1,7 +1,6 @@
 // The v2 API: the routes of the v3 API with other request and response schemas.
 
 import Type from 'typebox'
-import type { ConfirmOwner } from '#features/basics/access/confirm-owner.ts'
 import { statisticsRoutes } from '#features/basics/statistics/routes.ts'
 import { followedRoute, followWrites } from '#features/catalogue/follows/routes.ts'
 import type { CatalogueForms } from '#features/catalogue/forms.ts'
@@ -20,6 +19,7 @@ import { teamRoutes } from '#features/community/teams/routes.ts'
 import { deletionRoute } from '#features/operations/personal-data/routes.ts'
 import { notificationReads, notificationWrites } from '#features/people/notifications/routes.ts'
 import { userReads, userWrites } from '#features/people/users/routes.ts'
+import type { UpdatingDeps } from '#features/people/users/update-user.ts'
 import { rejectRetired, tagged } from '#platform/http/mounts.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -35,7 +35,7 @@ import { searchRoutesV2 } from './search/routes.ts'
 const RandomQueryV2 = Type.Object({ count: Type.Optional(RandomQuery.properties.count) })
 const VersionListQueryV2 = Type.Omit(VersionListQuery, ['loader_fields'])
 
-type V2Deps = Deps & { confirmOwner: ConfirmOwner }
+type V2Deps = Deps & Pick<UpdatingDeps, 'confirmOwner' | 'endLostAccess'>
 
 export function v2Routes(app: App, deps: V2Deps): void {
   v2Scope(app, deps, (scope) => {

@@ -39,16 +39,3 @@ export async function lockCreation(tx: Tx): Promise<void> {
 export function countWebhooksBy(tx: Tx, accountId: string): Promise<number> {
   return countRows(tx.selectFrom('webhook').where('created_by', '=', accountId))
 }
-
-/** Returns the accounts that receive notifications about a webhook: its owners, and its creator. */
-export async function listOwnersOf(db: Db, webhook: WebhookRow): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
-    select ${webhook.account_id}::text as id where ${webhook.account_id}::text is not null
-    union select id from account where ${webhook.owner_kind} = 'instance' and role = 'admin' and deletion_due is null
-    union select account_id from team_member where accepted and is_owner and team_id in (
-      select team_id from project where id = ${webhook.project_id}
-      union all select organization.team_id from project join organization on organization.id = project.organization_id
-        where project.id = ${webhook.project_id}
-      union all select team_id from organization where id = ${webhook.organization_id})`.execute(db)
-  return rows.map(({ id }) => id)
-}

@@ -114,6 +114,8 @@ export async function updateWebhook(
     const row = await lockWebhook(tx, id)
     if (row === undefined) throw notFound('webhook')
     const update = updateOf(deps, row, patch)
+    // The user who switches a webhook on answers for it from now on.
+    if (update.active === true && row.disabled_reason === 'access_lost') update.created_by = viewer.id
     if (Object.keys(update).length === 0) return
     await tx.updateTable('webhook').set(update).where('id', '=', id).execute()
     if (update.active === true) await discardQueued(tx, id, new Date(deps.now() - STALE_MS))

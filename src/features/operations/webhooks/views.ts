@@ -6,7 +6,7 @@ import { ownerIdOf } from './owner.ts'
 import type { WebhookRow } from './queries.ts'
 import { FORMATS, OWNER_KINDS, type OwnerKind, VERSION_TYPES } from './requests.ts'
 
-export const DISABLED_REASONS = ['failing', 'gone', 'owner', 'secret_lost'] as const
+export const DISABLED_REASONS = ['failing', 'gone', 'owner', 'secret_lost', 'access_lost'] as const
 
 const fields = {
   id: Type.String(),
@@ -25,7 +25,8 @@ const fields = {
     Type.Enum([...DISABLED_REASONS], {
       description:
         'Null while active. `failing`: a week of failures. `gone`: the receiver does not exist any more. `owner`: ' +
-        'switched off. `secret_lost`: restored from a backup without its secret; rotate the secret',
+        'switched off. `secret_lost`: restored from a backup without its secret; rotate the secret. `access_lost`: ' +
+        'the user who created it may not manage it any more, or somebody else had access to their account',
     }),
   ),
   created: Timestamp,

@@ -1,16 +1,17 @@
 // The jobs that send emails to users and delete expired rows.
+
 import { sql } from 'kysely'
 import { isSuspended } from '#features/basics/access/accounts.ts'
 import { type DeliveryDeps, deliverMail } from '#features/basics/mail/deliver-mail.ts'
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import type { AccountRow } from '#features/people/users/queries.ts'
+import { findAccount } from '#features/people/users/queries.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Jobs } from '#platform/jobs/queue.ts'
 import type { Deps } from '#ports/deps.ts'
 import * as messages from '#ports/mail/messages.ts'
 import { getDeletion } from './deletion/queries.ts'
 import { type FlowKind, insertFlow } from './mail/flows.ts'
-import { findAccount } from './queries.ts'
 
 type MailJob = Jobs['accounts.send-mail']
 type MailDeps = DeliveryDeps & Pick<Deps, 'cache' | 'config'>

@@ -4,10 +4,6 @@ import { type AccountRow, listAccountsByNames } from '#features/people/users/que
 import { ApiError } from '#lib/errors.ts'
 import type { Db } from '#platform/db/db.ts'
 
-export function findAccount(db: Db, id: string): Promise<AccountRow | undefined> {
-  return db.selectFrom('account').selectAll().where('id', '=', id).executeTakeFirst()
-}
-
 /** Returns the account with this username or email address. Only email addresses contain an `@`. */
 export function findAccountBySignInName(db: Db, name: string): Promise<AccountRow | undefined> {
   const column = name.includes('@') ? 'email' : 'username'

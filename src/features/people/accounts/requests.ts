@@ -78,6 +78,13 @@ export const PasswordChange = Type.Object({
   old_password: Type.Optional(PasswordField),
   ...OwnerProofFields,
   new_password: NewPasswordField,
+  end_tokens: Type.Optional(
+    Type.Boolean({
+      default: true,
+      description:
+        'Whether to end everything else that acts for the account too: access tokens, authorizations of applications, the secret feed, the link to a code host, and tokens of service accounts that the user created',
+    }),
+  ),
 })
 
 export const EmailChange = Type.Object({ email: EmailField, ...OwnerProofFields })

@@ -1,6 +1,7 @@
 import { lockAccount, lockOtherAdmins } from '#features/basics/access/accounts.ts'
 import type { Actor } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { endLostAccess } from '#features/people/revocation/end-access.ts'
 import { requirePerson } from '#features/people/users/policy.ts'
 import type { Role } from '#lib/access/viewer.ts'
 import { transaction } from '#platform/cache/transaction.ts'
@@ -15,6 +16,7 @@ export async function setRole(
     const { role: previous } = requirePerson(await lockAccount(tx, accountId))
     if (previous === 'admin' && role !== 'admin') await lockOtherAdmins(tx, accountId, deps.now())
     await tx.updateTable('account').set({ role }).where('id', '=', accountId).execute()
+    await endLostAccess(tx, changed, { now: deps.now(), accountIds: [accountId] })
     changed.add('user', accountId)
     changed.add('viewer', accountId)
     const details = { from: previous, to: role }

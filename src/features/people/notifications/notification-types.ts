@@ -29,7 +29,7 @@ export type NotificationBodies = {
   webhook_disabled: PublisherOwner & {
     webhook_id: string
     host: string
-    reason: 'failing' | 'gone' | 'secret_lost'
+    reason: 'failing' | 'gone' | 'secret_lost' | 'access_lost'
     is_of_instance: boolean
   }
   report_submitted: { report_id: string }
@@ -205,6 +205,8 @@ const WEBHOOK_REASONS = {
   failing: 'all deliveries of a week have failed',
   gone: 'the receiver does not exist any more',
   secret_lost: 'its secret was lost when the instance was restored; renew the secret',
+  access_lost:
+    'the user who created it lost access. They know its address and its secret: check the address and renew the secret before you switch it on again',
 } as const
 
 function webhookPage({ project_id, organization_id, is_of_instance }: PublisherOwner & { is_of_instance: boolean }) {

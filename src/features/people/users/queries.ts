@@ -31,6 +31,10 @@ export function listAccountsByNames(
     .execute()
 }
 
+export function findAccount(db: Db, id: string): Promise<AccountRow | undefined> {
+  return db.selectFrom('account').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
 /** @throws ApiError 404. */
 export async function getAccount(db: Db, id: string): Promise<AccountRow> {
   const row = await db.selectFrom('account').selectAll().where('id', '=', id).executeTakeFirst()

@@ -1,6 +1,5 @@
 // Public profiles of users, and the caller's own account.
 import Type from 'typebox'
-import type { ConfirmOwner } from '#features/basics/access/confirm-owner.ts'
 import { imageUrl } from '#features/basics/images/hosted-image.ts'
 import { iconRoutes } from '#features/basics/images/icon-routes.ts'
 import { notFound } from '#lib/errors.ts'
@@ -20,7 +19,7 @@ import { type UpdatingDeps, updateUser } from './update-user.ts'
 import { type CachedUser, getCachedUser, listCachedUsers, peekUser } from './user-cache.ts'
 import { FoundUserView, UserView } from './views.ts'
 
-export function userRoutes(app: App, deps: Deps & { confirmOwner: ConfirmOwner }): void {
+export function userRoutes(app: App, deps: Deps & Pick<UpdatingDeps, 'confirmOwner' | 'endLostAccess'>): void {
   userReads(app, deps)
   foundUsers(app, deps)
   userWrites(app, deps)
@@ -28,7 +27,11 @@ export function userRoutes(app: App, deps: Deps & { confirmOwner: ConfirmOwner }
 }
 
 /** `prefix`: the v2 API has the same routes. */
-export function userWrites(app: App, deps: Deps & { confirmOwner: ConfirmOwner }, prefix = '/v3'): void {
+export function userWrites(
+  app: App,
+  deps: Deps & Pick<UpdatingDeps, 'confirmOwner' | 'endLostAccess'>,
+  prefix = '/v3',
+): void {
   updateRoute(app, deps, prefix)
   iconRoutes(app, deps, avatarOwner(deps), prefix)
 }

@@ -1,6 +1,7 @@
 import type { Selectable, Updateable } from 'kysely'
 import { lockAccount, lockOtherAdmins } from '#features/basics/access/accounts.ts'
 import type { ConfirmOwner, OwnerProof } from '#features/basics/access/confirm-owner.ts'
+import type { EndLostAccess } from '#features/basics/access/end-lost-access.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
@@ -28,6 +29,7 @@ const columns = {
 
 export type UpdatingDeps = Pick<Deps, 'db' | 'cache' | 'log' | 'metrics' | 'now' | 'config'> & {
   confirmOwner: ConfirmOwner
+  endLostAccess: EndLostAccess
 }
 
 type UserEdit = {
@@ -88,7 +90,10 @@ async function saveUser(
       .catch(onUnique({ account_username_key: usernameTaken }))
     await recordChange(tx, viewer, { before: locked, update })
     changed.add('user', id)
-    if (update.role !== undefined) changed.add('viewer', id)
+    if (update.role !== undefined) {
+      await deps.endLostAccess(tx, changed, { now: deps.now(), accountIds: [id] })
+      changed.add('viewer', id)
+    }
     // Search shows projects with the name of their owner, and finds them by it.
     if (newName !== undefined) changed.add('project', ...(await listOwnedProjectIds(tx, id)))
   })

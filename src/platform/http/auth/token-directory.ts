@@ -22,6 +22,8 @@ type TokenEntry = {
   limits: TokenLimits | undefined
   /** Networks from which the token works; undefined: everywhere. */
   networks: BlockList | undefined
+  /** The member who created a token of a service account, in whose place it acts. */
+  makerId: string | undefined
 }
 
 /** The properties of an account that determine the permissions of its tokens. */
@@ -29,6 +31,7 @@ type AccountEntry = {
   id: string
   role: Role
   emailVerified: boolean
+  isService: boolean
   suspendedUntilMs: number | null
   revision: number
 }
@@ -81,8 +84,15 @@ export function createTokenDirectory(options: TokenDirectoryOptions): TokenDirec
   const accounts = options.cache.kind(VIEWER)
   const isSuspended = ({ suspendedUntilMs }: AccountEntry): boolean =>
     suspendedUntilMs !== null && suspendedUntilMs > now()
-  const identify = (token: TokenEntry, account: AccountEntry, req: TokenUser): Outcome => {
-    if (isSuspended(account)) return 'suspended'
+  /** Tokens of service accounts stop with the account of their maker. Those without a maker are from an older release. */
+  const identify = (
+    token: TokenEntry,
+    account: AccountEntry,
+    maker: AccountEntry | undefined,
+    req: TokenUser,
+  ): Outcome => {
+    if (account.isService && maker === undefined) return 'invalid'
+    if (isSuspended(account) || (maker !== undefined && isSuspended(maker))) return 'suspended'
     options.onUse({ kind: token.kind, id: token.id, req })
     const viewer = {
       id: account.id,
@@ -93,7 +103,9 @@ export function createTokenDirectory(options: TokenDirectoryOptions): TokenDirec
       address: req.clientAddress,
       token: { kind: token.kind, id: token.id },
     }
-    return token.limits === undefined ? viewer : { ...viewer, role: 'developer', limits: token.limits }
+    if (token.limits === undefined) return viewer
+    const limited = { ...viewer, role: 'developer' as const, limits: token.limits }
+    return maker === undefined ? limited : { ...limited, maker: maker.id }
   }
   /** Hashes of the tokens in recent `Authorization` headers. Hashing a token takes a third of the time of a cached response. */
   const hashes = new Map<string, string>()
@@ -111,7 +123,9 @@ export function createTokenDirectory(options: TokenDirectoryOptions): TokenDirec
     const token = tokens.peek(hash)
     const account = token === undefined ? undefined : accounts.peek(token.accountId)
     if (token === undefined || account === undefined || token.networks !== undefined) return undefined
-    return token.expiresAtMs <= now() ? 'invalid' : identify(token, account, req)
+    const maker = token.makerId === undefined ? undefined : accounts.peek(token.makerId)
+    if (token.makerId !== undefined && maker === undefined) return undefined
+    return token.expiresAtMs <= now() ? 'invalid' : identify(token, account, maker, req)
   }
   return {
     peek,
@@ -129,13 +143,14 @@ export function createTokenDirectory(options: TokenDirectoryOptions): TokenDirec
       const hash = parsed.hash.toString('hex')
       const token = await tokens.get(hash, (hashes) => listTokens(db, kind, hashes))
       if (token === undefined || token.expiresAtMs <= now()) return 'invalid'
-      const account = await accounts.get(token.accountId, (ids) => listAccounts(db, ids))
+      const accountOf = (id: string) => accounts.get(id, (ids) => listAccounts(db, ids))
+      const account = await accountOf(token.accountId)
       if (account === undefined) return 'invalid'
       if (token.networks !== undefined && !isSuspended(account) && !isInside(token.networks, req.clientAddress)) {
         await options.onForeignAddress({ tokenId: token.id, accountId: account.id, address: req.clientAddress })
         return 'invalid'
       }
-      return identify(token, account, req)
+      return identify(token, account, token.makerId === undefined ? undefined : await accountOf(token.makerId), req)
     },
   }
 }
@@ -147,6 +162,7 @@ type TokenRow = { id: string; account_id: string; hash: string; scopes: number; 
   project_ids: string[] | null
   organization_ids: string[] | null
   addresses: string[] | null
+  created_by: string | null
 }
 
 async function listTokens(db: Db, kind: UsedKind, hashes: string[]): Promise<TokenEntry[]> {
@@ -154,8 +170,8 @@ async function listTokens(db: Db, kind: UsedKind, hashes: string[]): Promise<Tok
   const scopes = kind === 'session' ? sql<number>`${sql.lit(ALL_SCOPES)}::bigint` : sql<number>`scopes`
   const limits =
     kind === 'pat'
-      ? sql`project_ids, organization_ids, addresses::text[] as addresses`
-      : sql`null as project_ids, null as organization_ids, null as addresses`
+      ? sql`project_ids, organization_ids, addresses::text[] as addresses, created_by`
+      : sql`null as project_ids, null as organization_ids, null as addresses, null as created_by`
   const { rows } = await sql<TokenRow>`
     select id, account_id, encode(token_hash, 'hex') as hash, ${scopes} as scopes, expires, ${limits} from ${sql.table(table)}
     where token_hash = any(${hashes.map((hash) => Buffer.from(hash, 'hex'))}::bytea[])`.execute(db)
@@ -170,6 +186,7 @@ async function listTokens(db: Db, kind: UsedKind, hashes: string[]): Promise<Tok
       expiresAtMs: row.expires.getTime(),
       limits,
       networks: row.addresses === null ? undefined : toNetworks(row.addresses),
+      makerId: row.created_by ?? undefined,
     }
   })
 }
@@ -200,7 +217,7 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
 async function listAccounts(db: Db, ids: string[]): Promise<AccountEntry[]> {
   const rows = await db
     .selectFrom('account')
-    .select(['id', 'role', 'email_verified', 'suspended_at', 'suspended_until', 'revision'])
+    .select(['id', 'role', 'email_verified', 'service_of', 'suspended_at', 'suspended_until', 'revision'])
     .where('id', 'in', ids)
     .where('deletion_due', 'is', null)
     .execute()
@@ -208,6 +225,7 @@ async function listAccounts(db: Db, ids: string[]): Promise<AccountEntry[]> {
     id: row.id,
     role: row.role as Role,
     emailVerified: row.email_verified,
+    isService: row.service_of !== null,
     suspendedUntilMs: row.suspended_at === null ? null : (row.suspended_until?.getTime() ?? Number.POSITIVE_INFINITY),
     revision: row.revision,
   }))

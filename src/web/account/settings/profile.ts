@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify'
 import { imageUrl } from '#features/basics/images/hosted-image.ts'
 import { replaceIcon, setIcon } from '#features/basics/images/icons.ts'
 import { createConfirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
+import { endLostAccess } from '#features/people/revocation/end-access.ts'
 import { avatarOwner } from '#features/people/users/avatar.ts'
 import { UserPatch } from '#features/people/users/requests.ts'
 import { updateUser } from '#features/people/users/update-user.ts'
@@ -25,7 +26,10 @@ export function profilePages(pages: Pages): void {
     const [username, bio] = [field('username'), field('bio').replaceAll('\r\n', '\n')]
     const { refusal } = await attempt(async () => {
       const patch = checkValues(UserPatch, { username, bio: bio === '' ? null : bio })
-      await updateUser({ ...deps, confirmOwner: createConfirmOwner(accounts) }, viewer, { name: viewer.id, patch })
+      await updateUser({ ...deps, endLostAccess, confirmOwner: createConfirmOwner(accounts) }, viewer, {
+        name: viewer.id,
+        patch,
+      })
     }, LABELS)
     return refusal === undefined ? redirect(PATHS.profile, 'profile') : showProfile(request, { username, bio, refusal })
   })

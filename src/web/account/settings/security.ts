@@ -6,6 +6,7 @@ import { changePassword } from '#features/people/accounts/credentials/change-pas
 import { confirmOwner, createConfirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
 import { CodeField, EmailField, NewPasswordField, PasswordField } from '#features/people/accounts/requests.ts'
 import { isConfirmed } from '#features/people/accounts/sessions/queries.ts'
+import { endLostAccess } from '#features/people/revocation/end-access.ts'
 import type { AccountRow } from '#features/people/users/queries.ts'
 import { UserPatch } from '#features/people/users/requests.ts'
 import { updateUser } from '#features/people/users/update-user.ts'
@@ -17,7 +18,7 @@ import { attempt, checkValues, errorsOf, type FormRefusal } from '#web/kit/forms
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { showSettings } from '../account-layout.ts'
-import { codeField, newPasswordField } from '../sign-in/sign-in-views.ts'
+import { codeField, endTokensField, newPasswordField } from '../sign-in/sign-in-views.ts'
 import { showData } from './account-data.ts'
 import { confirmForm } from './settings-views.ts'
 
@@ -51,18 +52,24 @@ export function securityPages(pages: Pages): void {
   })
   pages.own('POST', `${PATHS.security}/password`, 'sendPassword', async (request) => {
     const { accounts, viewer, field, redirect } = request
+    const endTokens = field('end_tokens') === 'yes'
     const { refusal } = await attempt(async () => {
       const { new_password: newPassword } = checkValues(Passwords, { new_password: field('new_password') })
-      await changePassword(accounts, { viewer, newPassword, proof: {} })
+      await changePassword(accounts, { viewer, newPassword, endTokens, proof: {} })
     }, LABELS)
-    return refusal === undefined ? redirect(PATHS.security, 'password') : showSecurity(request, { refusal })
+    return refusal === undefined
+      ? redirect(PATHS.security, 'password')
+      : showSecurity(request, { keepsTokens: !endTokens, refusal })
   })
   pages.own('POST', `${PATHS.security}/payout`, 'sendPayoutAddress', async (request) => {
     const { deps, accounts, viewer, field, redirect } = request
     const handle = field('payout_handle').trim()
     const { refusal } = await attempt(async () => {
       const patch = checkValues(UserPatch, { payout_handle: handle === '' ? null : handle })
-      await updateUser({ ...deps, confirmOwner: createConfirmOwner(accounts) }, viewer, { name: viewer.id, patch })
+      await updateUser({ ...deps, endLostAccess, confirmOwner: createConfirmOwner(accounts) }, viewer, {
+        name: viewer.id,
+        patch,
+      })
     }, LABELS)
     return refusal === undefined
       ? redirect(PATHS.security, 'payout-address')
@@ -73,15 +80,17 @@ export function securityPages(pages: Pages): void {
 /** Shows the settings for email, password and two-factor sign-in, or asks for the password first. */
 export async function showSecurity(
   request: OwnRequest,
-  { email, payoutHandle, refusal }: { email?: string; payoutHandle?: string; refusal?: FormRefusal } = {},
+  shown: { email?: string; payoutHandle?: string; keepsTokens?: boolean; refusal?: FormRefusal } = {},
 ): Promise<FastifyReply> {
   const { deps, page, viewer, account } = request
   const { t } = page.language
+  const { email, payoutHandle, keepsTokens = false, refusal } = shown
   const body = (await isConfirmed(deps.db, viewer, deps.now()))
     ? securityView(page, {
         account,
         email: email ?? account.email ?? '',
         payoutHandle: payoutHandle ?? account.payout_handle ?? '',
+        keepsTokens,
         refusal,
       })
     : html`<section class="section"><h2>${t('confirm')}</h2>
@@ -92,7 +101,13 @@ ${confirmForm(page, { account, refusal, next: 'security' })}
 
 function securityView(
   page: PageContext,
-  of: { account: AccountRow; email: string; payoutHandle: string; refusal: FormRefusal | undefined },
+  of: {
+    account: AccountRow
+    email: string
+    payoutHandle: string
+    keepsTokens: boolean
+    refusal: FormRefusal | undefined
+  },
 ): Markup {
   const { t } = page.language
   const errors = errorsOf(of)
@@ -102,6 +117,7 @@ function securityView(
   // Password managers need the username.
   const password = html`<input type="text" name="username" value="${of.account.username}" autocomplete="username" hidden readonly>
 ${newPasswordField(page, 'new_password', t('field.new-password'), of)}
+${endTokensField(page, of)}
 <div><button>${t('security.change-password')}</button></div>`
   const payout = html`${textField(page, { name: 'payout_handle', label: t('security.payout.field'), hint: t('security.payout.hint'), value: of.payoutHandle, maxLength: 160, autocomplete: 'off', isName: true, isOptional: true, errors })}
 <div><button>${t('security.payout.send')}</button></div>`

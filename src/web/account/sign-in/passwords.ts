@@ -41,14 +41,16 @@ export function passwordPages(pages: Pages): void {
   pages.open('POST', PATHS.resetPassword, 'sendPasswordReset', async (request) => {
     const { accounts, cookie, req, reply, field, redirect } = request
     const flow = field('flow')
+    const endTokens = field('end_tokens') === 'yes'
     const { refusal } = await attempt(
       async () => {
         const values = checkValues(Reset, { flow, new_password: field('new_password') })
-        await resetPassword(accounts, { flow: values.flow, newPassword: values.new_password, client: clientOf(req) })
+        const newPassword = values.new_password
+        await resetPassword(accounts, { flow: values.flow, newPassword, endTokens, client: clientOf(req) })
       },
       { new_password: 'The password' },
     )
-    if (refusal !== undefined) return showReset(request, { flow, refusal })
+    if (refusal !== undefined) return showReset(request, { flow, keepsTokens: !endTokens, refusal })
     // The command ended all sessions, including the session of this browser.
     cookie.clear(reply)
     return redirect(PATHS.signIn, 'password-reset')
@@ -95,7 +97,7 @@ function showForgotten(
 /** Shows the form for another password, also after a sign-in with a temporary password. */
 export function showReset(
   { page, show }: PageRequest,
-  shown: { flow: string; isTemporary?: boolean; refusal?: FormRefusal },
+  shown: { flow: string; isTemporary?: boolean; keepsTokens?: boolean; refusal?: FormRefusal },
 ): FastifyReply {
   const title = page.language.t('field.new-password')
   return show({ title, body: resetPasswordView(page, shown), refusal: shown.refusal })

@@ -96,6 +96,16 @@ export function newPasswordField(
   })
 }
 
+/** Offers to end everything else that acts for the account. Selected unless the user has deselected it. */
+export function endTokensField(
+  page: PageContext,
+  { keepsTokens = false }: { keepsTokens?: boolean | undefined },
+): Markup {
+  const { t } = page.language
+  const [label, hint] = [t('field.end-tokens'), t('field.end-tokens.hint')]
+  return checkbox({ name: 'end_tokens', value: 'yes', isChecked: !keepsTokens, label, hint })
+}
+
 export function signedInView(page: PageContext, next: string): Markup {
   const { t } = page.language
   return slip(html`<h1>${t('signed-in')}</h1>
@@ -179,11 +189,12 @@ ${captchaField(page, of.captcha)}
 
 export function resetPasswordView(
   page: PageContext,
-  of: { flow: string; isTemporary?: boolean; refusal?: FormRefusal | undefined },
+  of: { flow: string; isTemporary?: boolean; keepsTokens?: boolean; refusal?: FormRefusal | undefined },
 ): Markup {
   const { t } = page.language
   const content = html`${hiddenField('flow', of.flow)}
 ${newPasswordField(page, 'new_password', t('field.new-password'), of)}
+${endTokensField(page, of)}
 <button class="main">${t('reset.send')}</button>`
   return slip(html`<h1>${t('field.new-password')}</h1>
 <p class="soft">${of.isTemporary && t('reset.temporary')} ${t('reset.text')}</p>

@@ -11,6 +11,7 @@ import {
 import { toUserRecordView, type UserRecordView } from '#features/community/moderation/users/views.ts'
 import { writeNote } from '#features/community/moderation/users/write-note.ts'
 import { createConfirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
+import { endLostAccess } from '#features/people/revocation/end-access.ts'
 import { avatarOwner } from '#features/people/users/avatar.ts'
 import { type AccountRow, getAccountByName } from '#features/people/users/queries.ts'
 import { UserPatch } from '#features/people/users/requests.ts'
@@ -70,7 +71,11 @@ async function edit({ deps, accounts, viewer }: OwnRequest, { account }: Data, s
   const { bio, ...rest } = state.edited(editable(account))
   const patch = checkValues(UserPatch, { ...rest, ...(bio === undefined ? {} : { bio: bio === '' ? null : bio }) })
   const { id: name, revision } = account
-  await updateUser({ ...deps, confirmOwner: createConfirmOwner(accounts) }, viewer, { name, patch, revision })
+  await updateUser({ ...deps, endLostAccess, confirmOwner: createConfirmOwner(accounts) }, viewer, {
+    name,
+    patch,
+    revision,
+  })
   return { done: 'profile-changed', path: moderatedUser(account.id) }
 }
 

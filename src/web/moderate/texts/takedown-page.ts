@@ -11,6 +11,7 @@ import {
 } from '#features/community/moderation/takedown/requests.ts'
 import { findContent, takeDown } from '#features/community/moderation/takedown/take-down.ts'
 import { createConfirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
+import { endLostAccess } from '#features/people/revocation/end-access.ts'
 import { isAdmin } from '#lib/access/viewer.ts'
 import { form, hiddenField, selectField, textArea, textField } from '#platform/html/forms.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
@@ -105,7 +106,7 @@ function hiddenTakedown(takedown: Takedown, { projects }: Concerned, state: Form
 async function confirm(request: OwnRequest, _data: undefined, state: FormState): Promise<Outcome> {
   const { deps, accounts, viewer } = request
   const takedown = takedownOf(request, state)
-  await takeDown({ ...deps, confirmOwner: createConfirmOwner(accounts) }, viewer, takedown)
+  await takeDown({ ...deps, endLostAccess, confirmOwner: createConfirmOwner(accounts) }, viewer, takedown)
   const report = state.text('report')
   const { kind, id } = takedown
   return report === ''

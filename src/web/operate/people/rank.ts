@@ -1,5 +1,6 @@
 // Role and badges of an account.
 
+import { endLostAccess } from '#features/people/revocation/end-access.ts'
 import { UserPatch } from '#features/people/users/requests.ts'
 import { updateUser } from '#features/people/users/update-user.ts'
 import { BADGES, type Badge, badgesOf } from '#lib/access/permissions.ts'
@@ -77,7 +78,7 @@ async function saveRank(
   { form, patch }: { form: FormState; patch: object },
 ) {
   const { deps, viewer } = request
-  await updateUser({ ...deps, confirmOwner: confirmOwnerOf(request) }, viewer, {
+  await updateUser({ ...deps, endLostAccess, confirmOwner: confirmOwnerOf(request) }, viewer, {
     name: account.id,
     patch: checkValues(UserPatch, patch),
     proof: proofOf(form),

@@ -95,7 +95,7 @@ export async function searchSubject(request: PageRequest, type: ProjectType | un
 
 /** The feed of followed projects contains only what everyone can see. @throws ApiError 404 for an unknown secret. */
 export async function followsSubject({ deps, param, page }: PageRequest): Promise<Subject> {
-  const owner = await findFollowFeedOwner(deps.db, param('secret'))
+  const owner = await findFollowFeedOwner(deps, param('secret'))
   if (owner === undefined) throw notFound('feed')
   return {
     title: page.language.t('site.feed.follows', { name: owner.username }),

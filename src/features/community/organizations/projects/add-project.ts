@@ -8,6 +8,7 @@ import { type NewEvent, projectEvent, recordEvents } from '#features/basics/even
 import { shareOrganization } from '#features/community/teams/change-team.ts'
 import { inheritTeams } from '#features/community/teams/queries.ts'
 import { type InvitationRow, markInvitationsRead } from '#features/people/notifications/queries.ts'
+import { endLostAccess } from '#features/people/revocation/end-access.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound, validationError } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
@@ -23,7 +24,7 @@ import { addMovedProjects, findMember, findViewerIn, getOrganizationRow, lockVis
  * unless the caller is a member of both, owns the project (or is an admin) and has ADD_PROJECT.
  */
 export async function addProject(
-  deps: Pick<Deps, 'db' | 'cache'>,
+  deps: Pick<Deps, 'db' | 'cache' | 'now'>,
   viewer: Viewer,
   { organizationName, projectName }: { organizationName: string; projectName: string },
 ): Promise<void> {
@@ -51,6 +52,7 @@ export async function addProject(
       { ...projectEvent('project.transferred', project.id, { owner }), account_id: formerOwner },
     ])
     await addMovedProjects(tx, changed, [project])
+    await endLostAccess(tx, changed, { now: deps.now(), projectIds: [project.id] })
   })
 }
 
@@ -99,7 +101,7 @@ function organizationEvent(
  * new owner is an accepted member.
  */
 export async function removeProjects(
-  deps: Pick<Deps, 'db' | 'cache'>,
+  deps: Pick<Deps, 'db' | 'cache' | 'now'>,
   viewer: Viewer,
   {
     organizationName,
@@ -145,5 +147,6 @@ export async function removeProjects(
       ]),
     )
     await addMovedProjects(tx, changed, projects)
+    await endLostAccess(tx, changed, { now: deps.now(), projectIds: ids })
   })
 }

@@ -16,7 +16,10 @@ import { addProject, removeProjects } from './add-project.ts'
 
 const move = { auth: { scope: ['PROJECT_WRITE', 'ORGANIZATION_WRITE'] }, limitedTokens: 'resource' } as const
 
-export function organizationProjectRoutes(app: App, deps: Pick<Deps, 'db' | 'cache' | 'taxonomy' | 'config'>): void {
+export function organizationProjectRoutes(
+  app: App,
+  deps: Pick<Deps, 'db' | 'cache' | 'taxonomy' | 'config' | 'now'>,
+): void {
   app.get(
     '/v3/organization/:id/projects',
     {

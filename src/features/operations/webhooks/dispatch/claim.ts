@@ -1,5 +1,6 @@
 // Chooses deliveries that are due, and leases them to one process.
 import { sql } from 'kysely'
+import { suspendedAt } from '#features/people/users/queries.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { EventFacts } from '../messages/payload.ts'
 import type { WebhookRow } from '../queries.ts'
@@ -27,6 +28,10 @@ export async function findWork(db: Db): Promise<{ hasEvents: boolean; hasDeliver
       exists (select from webhook_delivery where state = 'pending') as "hasDeliveries"`.execute(db)
   return rows[0]
 }
+
+/** Deliveries wait while the account that created the webhook is suspended. */
+const creatorIsSuspended = (now: Date) => sql<boolean>`exists (select from account
+  where account.id = webhook.created_by and ${suspendedAt(now)})`
 
 /**
  * Returns due deliveries, longest due first: of each subject of a webhook only the earliest that is queued, because
@@ -57,7 +62,7 @@ export async function listDue(
           where earlier.webhook_id = delivery.webhook_id and earlier.subject = delivery.subject
             and earlier.state = 'pending' and earlier.sequence < delivery.sequence)
       order by delivery.next_attempt, delivery.sequence limit ${PER_WEBHOOK}) due
-    where webhook.active and not webhook.host = any(${[...fullHosts]}::text[])
+    where webhook.active and not ${creatorIsSuspended(now)} and not webhook.host = any(${[...fullHosts]}::text[])
       and not (${skipsFailing} and webhook.failing_since is not null)
     order by due.next_attempt, due.sequence limit ${CANDIDATES_MAX}`.execute(db)
   return rows

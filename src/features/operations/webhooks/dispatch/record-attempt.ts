@@ -1,13 +1,11 @@
 // Stores the result of an attempt, and switches webhooks off that do not work.
 
 import { sql } from 'kysely'
-import { SYSTEM } from '#features/basics/audit/actor.ts'
-import { recordAudit } from '#features/basics/audit/record-audit.ts'
-import { insertNotifications } from '#features/people/notifications/queries.ts'
+import { disableWebhook } from '#features/people/revocation/disable-webhooks.ts'
 import { DAY_MS, HOUR_MS } from '#lib/time.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
-import { listOwnersOf, lockWebhook, type WebhookRow } from '../queries.ts'
+import { lockWebhook, type WebhookRow } from '../queries.ts'
 import type { Attempt } from './attempt.ts'
 import type { Claimed } from './claim.ts'
 import { nextAttemptAt } from './schedule.ts'
@@ -108,29 +106,8 @@ async function updateHealth(
     .executeTakeFirst()
   if (row === undefined || !row.active) return
   const since = row.failing_since?.getTime() ?? now
-  if (isGone) await disable(tx, row, 'gone')
-  else if (row.failures >= FAILURES_MIN && now - since >= FAILING_MS) await disable(tx, row, 'failing')
-}
-
-/** Switches a webhook off and notifies its owners. Its queued deliveries wait until it is switched on again. */
-async function disable(tx: Tx, webhook: WebhookRow, reason: 'failing' | 'gone' | 'secret_lost'): Promise<void> {
-  const { id, project_id, organization_id, account_id, owner_kind, host } = webhook
-  await tx.updateTable('webhook').set({ active: false, disabled_reason: reason }).where('id', '=', id).execute()
-  await recordAudit(tx, {
-    action: 'webhook.disabled',
-    actor: SYSTEM,
-    subject: { kind: 'webhook', id },
-    accountIds: account_id === null ? [] : [account_id],
-    details: { owner: owner_kind, owner_id: project_id ?? organization_id, host, reason },
-  })
-  const owner = { project_id, organization_id, is_of_instance: owner_kind === 'instance' }
-  await insertNotifications(tx, await listOwnersOf(tx, webhook), {
-    type: 'webhook_disabled',
-    webhook_id: id,
-    host,
-    reason,
-    ...owner,
-  })
+  if (isGone) await disableWebhook(tx, row, 'gone')
+  else if (row.failures >= FAILURES_MIN && now - since >= FAILING_MS) await disableWebhook(tx, row, 'failing')
 }
 
 /** Switches a webhook off whose secret cannot be read. The delivery stays in the queue. */
@@ -138,7 +115,7 @@ export async function disableWithoutSecret({ db }: RecordDeps, { id, webhook }: 
   await db.transaction().execute(async (tx) => {
     await tx.updateTable('webhook_delivery').set({ leased_until: null }).where('id', '=', id).execute()
     const row = await lockWebhook(tx, webhook.id)
-    if (row?.active === true) await disable(tx, row, 'secret_lost')
+    if (row?.active === true) await disableWebhook(tx, row, 'secret_lost')
   })
 }
 

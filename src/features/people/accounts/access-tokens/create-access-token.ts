@@ -20,6 +20,8 @@ const TOKENS_MAX = 200
 type NewAccessToken = {
   actor: Actor
   accountId: string
+  /** The member who creates a token of a service account. */
+  makerId?: string
   name: string
   scopes: number
   expires: Date
@@ -30,7 +32,7 @@ type NewAccessToken = {
 /** Checks a new token without creating it. @throws ApiError `validation_error` naming the field. */
 export async function checkAccessToken(
   { db, config, now }: Pick<Deps, 'db' | 'config' | 'now'>,
-  { accountId, limits, ...fields }: Omit<NewAccessToken, 'actor'>,
+  { accountId, limits, ...fields }: Omit<NewAccessToken, 'actor' | 'makerId'>,
 ): Promise<void> {
   checkFields({ config, now: now() }, fields)
   await checkLimits(db, accountId, limits)
@@ -52,7 +54,7 @@ function checkFields(
  */
 export async function createAccessToken(
   deps: Pick<Deps, 'db' | 'cache' | 'config' | 'log' | 'metrics' | 'now'>,
-  { actor, accountId, name, scopes, expires, limits }: NewAccessToken,
+  { actor, accountId, makerId, name, scopes, expires, limits }: NewAccessToken,
 ): Promise<{ row: AccessTokenRow; token: string }> {
   const now = deps.now()
   checkFields({ config: deps.config, now }, { name, scopes, expires })
@@ -67,6 +69,7 @@ export async function createAccessToken(
         ...{ id: newId(), account_id: accountId, name, token_hash: hash, scopes, created: new Date(now), expires },
         ...resources,
         addresses: networksColumn(addresses),
+        created_by: makerId ?? null,
       })
       .returning(TOKEN_COLUMNS)
       .executeTakeFirstOrThrow()

@@ -3,7 +3,7 @@ import type { Db } from '#platform/db/db.ts'
 import type { PersonalAccessToken } from '#platform/db/schema.ts'
 
 /** A token without its hash. The networks of its limits are texts. */
-export type AccessTokenRow = Omit<Selectable<PersonalAccessToken>, 'token_hash' | 'addresses'> & {
+export type AccessTokenRow = Omit<Selectable<PersonalAccessToken>, 'token_hash' | 'addresses' | 'created_by'> & {
   addresses: string[] | null
 }
 

@@ -1,8 +1,7 @@
 // Queries for the administration of accounts.
 import { sql } from 'kysely'
 import { type AccountRow, suspendedAt } from '#features/people/users/queries.ts'
-import type { ChangeSet } from '#platform/cache/changes.ts'
-import type { Db, Page, Tx } from '#platform/db/db.ts'
+import type { Db, Page } from '#platform/db/db.ts'
 
 /** Returns the accounts that are suspended at `now`, newest suspension first. */
 export function listSuspended(db: Db, now: Date, { limit, offset }: Page): Promise<AccountRow[]> {
@@ -60,17 +59,4 @@ export async function listSignedIn(
     where session.refresh_expires > ${now}
     group by account.id order by seen desc, account.id limit ${limit}`.execute(db)
   return { accounts: rows.map(({ total: _, ...account }) => account), total: rows[0]?.total ?? 0 }
-}
-
-/** Deletes all access tokens and OAuth tokens of an account, immediately in every process. */
-export async function deleteAllTokens(tx: Tx, changed: ChangeSet, accountId: string): Promise<void> {
-  const { rows } = await sql<{ hash: string }>`
-    with pats as (delete from personal_access_token where account_id = ${accountId} returning token_hash),
-      grants as (delete from oauth_token where account_id = ${accountId} returning token_hash),
-      codes as (delete from oauth_code where account_id = ${accountId})
-    select encode(token_hash, 'hex') as hash from pats union all select encode(token_hash, 'hex') from grants`.execute(
-    tx,
-  )
-  const hashes = rows.map(({ hash }) => hash)
-  changed.addEach('token', hashes)
 }

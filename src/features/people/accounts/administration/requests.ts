@@ -36,7 +36,8 @@ export const SignOutQuery = Type.Object({
   tokens: Type.Optional(
     Type.Boolean({
       default: false,
-      description: 'Whether to revoke access tokens and the tokens of applications as well',
+      description:
+        'Whether to end everything else that acts for the account as well, such as access tokens and authorizations',
     }),
   ),
 })

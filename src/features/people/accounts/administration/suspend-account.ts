@@ -1,14 +1,13 @@
 import { isSuspended, lockAccount, lockOtherAdmins } from '#features/basics/access/accounts.ts'
 import type { Actor } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { endAccess } from '#features/people/revocation/end-access.ts'
 import { getAccountByName } from '#features/people/users/queries.ts'
 import { invalidInput } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import { enqueue } from '#platform/jobs/queue.ts'
 import type { Deps } from '#ports/deps.ts'
-import { deleteFlows } from '../mail/flows.ts'
 import { requireSuspendable } from '../policy.ts'
-import { deleteOtherSessions } from '../sessions/queries.ts'
 import type { SuspensionInput } from './requests.ts'
 
 /**
@@ -31,8 +30,7 @@ export async function suspendAccount(
       .set({ suspended_at: new Date(now), suspended_until: until, suspension_reason: reason })
       .where('id', '=', id)
       .execute()
-    await deleteOtherSessions(tx, changed, { accountId: id })
-    await deleteFlows(tx, id, ['sign_in_second_factor'])
+    await endAccess(tx, changed, 'suspended', { accountId: id, now })
     await enqueue(tx, 'accounts.send-mail', { kind: 'suspended', account_id: id })
     const details = { reason, until: until?.toISOString() ?? null }
     await recordAudit(tx, { action: 'account.suspended', actor, subject: { kind: 'user', id }, details })

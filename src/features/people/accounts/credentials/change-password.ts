@@ -3,8 +3,8 @@ import { lockAccount, lockAccountOrLeaving } from '#features/basics/access/accou
 import type { OwnerProof } from '#features/basics/access/confirm-owner.ts'
 import { type Actor, actorOf, COMMAND, ownerAt } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
-import { findAccount } from '#features/people/accounts/queries.ts'
-import { type AccountRow, getAccount } from '#features/people/users/queries.ts'
+import { endAccess } from '#features/people/revocation/end-access.ts'
+import { type AccountRow, findAccount, getAccount } from '#features/people/users/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { addressKey } from '#lib/address-key.ts'
 import { validationError } from '#lib/errors.ts'
@@ -13,21 +13,25 @@ import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import { enqueue } from '#platform/jobs/queue.ts'
 import type { AccountDeps } from '../account-deps.ts'
-import { deleteFlows, findFlow, takeFlow } from '../mail/flows.ts'
-import { type Client, deleteOtherSessions } from '../sessions/queries.ts'
+import { findFlow, takeFlow } from '../mail/flows.ts'
+import type { Client } from '../sessions/queries.ts'
 import { invalidCredentials } from '../sign-in/sign-in-guard.ts'
 import { confirmOwner } from './confirm-owner.ts'
+
+/** `endTokens`: whether to end access tokens, authorizations and everything else that acts for the account too. */
+type Choice = { newPassword: string; endTokens: boolean }
 
 const CHANGED = 'The password was changed by another request at the same time'
 const INVALID_LINK = 'The link is unknown, was used, or has expired'
 
 /**
- * Changes or sets the caller's password and ends their other sessions. Requires the old password or a confirmed session.
+ * Changes or sets the caller's password and ends their other sessions; with `endTokens`, also everything else that acts for
+ * the account. Requires the old password or a confirmed session.
  * @throws ApiError like `confirmOwner` (wrong passwords count as failed sign-ins), `validation_error` for a weak password
  */
 export async function changePassword(
   deps: AccountDeps,
-  { viewer, newPassword, proof }: { viewer: Viewer; newPassword: string; proof: OwnerProof },
+  { viewer, newPassword, endTokens, proof }: { viewer: Viewer; proof: OwnerProof } & Choice,
 ): Promise<void> {
   const account = await getAccount(deps.db, viewer.id)
   await confirmOwner(deps, viewer, proof)
@@ -36,18 +40,20 @@ export async function changePassword(
   await transaction(deps, async (tx, changed) => {
     const locked = await lockAccount(tx, account.id)
     if (locked.password_hash !== account.password_hash) throw invalidCredentials(CHANGED)
-    await setPassword(tx, changed, { accountId: account.id, passwordHash, exceptId, actor: actorOf(viewer) })
+    const input = { accountId: account.id, passwordHash, exceptId, endTokens, now: deps.now(), actor: actorOf(viewer) }
+    await setPassword(tx, changed, input)
   })
 }
 
 /**
- * Sets a password with the secret of a link, and ends all sessions.
+ * Sets a password with the secret of a link, and ends all sessions; with `endTokens`, also everything else that acts for the
+ * account.
  * @throws ApiError `invalid_credentials` for an invalid link, `validation_error` for a weak password (the link remains
  * valid)
  */
 export async function resetPassword(
   deps: AccountDeps,
-  { flow: secret, newPassword, client }: { flow: string; newPassword: string; client: Client },
+  { flow: secret, newPassword, endTokens, client }: { flow: string; client: Client } & Choice,
 ): Promise<void> {
   const { db, guard, now } = deps
   const flow = await findFlow(db, 'reset_password', { secret, now: now() })
@@ -59,7 +65,8 @@ export async function resetPassword(
     const { email } = await lockAccountOrLeaving(tx, accountId)
     const usedFlow = await takeFlow(tx, 'reset_password', { secret, now: now() })
     if (usedFlow?.data['email'] !== email) throw invalidCredentials(INVALID_LINK)
-    await setPassword(tx, changed, { accountId, passwordHash, actor: ownerAt(accountId, client) })
+    const input = { accountId, passwordHash, endTokens, now: now(), actor: ownerAt(accountId, client) }
+    await setPassword(tx, changed, input)
   })
   await guard.forgive(accountId)
 }
@@ -75,18 +82,19 @@ export async function findPasswordOwner(
 }
 
 /**
- * Sets the password of an account on behalf of the operator, and ends all sessions. With a temporary password, the user
- * must choose another one at the next sign-in.
+ * Sets the password of an account on behalf of the operator, and ends everything that acts for the account. With a
+ * temporary password, the user must choose another one at the next sign-in.
  * @throws ApiError `validation_error` for a weak password
  */
 export async function setPasswordOf(
-  deps: Pick<AccountDeps, 'db' | 'cache' | 'passwords'>,
+  deps: Pick<AccountDeps, 'db' | 'cache' | 'passwords' | 'now'>,
   { account, newPassword, isTemporary }: { account: AccountRow; newPassword: string; isTemporary: boolean },
 ): Promise<void> {
   const passwordHash = await checkAndHash(deps, { account, newPassword })
   await transaction(deps, async (tx, changed) => {
     await lockAccount(tx, account.id)
-    await setPassword(tx, changed, { accountId: account.id, passwordHash, isTemporary, actor: COMMAND })
+    const input = { accountId: account.id, passwordHash, isTemporary, endTokens: true, now: deps.now(), actor: COMMAND }
+    await setPassword(tx, changed, input)
   })
 }
 
@@ -104,21 +112,28 @@ type NewPassword = {
   accountId: string
   passwordHash: string
   isTemporary?: boolean
+  endTokens: boolean
+  now: number
   exceptId?: string | undefined
   actor: Actor
 }
 
-/** Sets a password and ends sessions, incomplete sign-ins and reset links. Access tokens remain valid. */
+/** Sets a password and ends what the table of events names. */
 async function setPassword(tx: Tx, changed: ChangeSet, input: NewPassword): Promise<void> {
-  const { accountId, passwordHash, isTemporary = false, exceptId, actor } = input
+  const { accountId, passwordHash, isTemporary = false, endTokens, exceptId, now, actor } = input
   await tx
     .updateTable('account')
     .set({ password_hash: passwordHash, password_is_temporary: isTemporary })
     .where('id', '=', accountId)
     .execute()
   changed.add('user', accountId)
-  await deleteOtherSessions(tx, changed, { accountId, exceptId })
-  await deleteFlows(tx, accountId, ['sign_in_second_factor', 'reset_password'])
+  const event = endTokens ? 'password_reset' : 'password_changed'
+  await endAccess(tx, changed, event, { accountId, now, exceptSessionId: exceptId })
   await enqueue(tx, 'accounts.send-mail', { kind: 'password-changed', account_id: accountId })
-  await recordAudit(tx, { action: 'account.password_changed', actor, subject: { kind: 'user', id: accountId } })
+  await recordAudit(tx, {
+    action: 'account.password_changed',
+    actor,
+    subject: { kind: 'user', id: accountId },
+    details: { tokens: endTokens },
+  })
 }

@@ -33,17 +33,25 @@ const setByFlow = (flow: string, newPassword = OTHER_PASSWORD) =>
 const change = (client: { token: string }, body: object) => t.as(client).patch(CHANGE, body)
 const isSignedIn = async (client: { token: string }) => (await t.as(client).get('/v3/user')).statusCode === 200
 
-test('a changed password immediately ends the other sessions, but not this one or the access tokens, and sends an email', async () => {
+test('a changed password immediately ends the other sessions and the access tokens, but not this session, and sends an email', async () => {
   const member = await makeMember(t)
   const other = { token: await t.make.session(member.id) }
   const pat = await t.make.pat(member)
   for (const client of [member, other, pat]) assert.ok(await isSignedIn(client))
   const answer = await change(member, { old_password: PASSWORD, new_password: OTHER_PASSWORD })
   assert.deepEqual([answer.statusCode, answer.body], [204, ''])
-  assert.deepEqual([await isSignedIn(member), await isSignedIn(other), await isSignedIn(pat)], [true, false, true])
+  assert.deepEqual([await isSignedIn(member), await isSignedIn(other), await isSignedIn(pat)], [true, false, false])
   assert.equal((await signIn(t, member.username, PASSWORD)).statusCode, 401)
   assert.equal((await signIn(t, member.username, OTHER_PASSWORD)).statusCode, 200)
   assert.equal((await mailsTo(t, member.email, /password was changed/)).length, 1)
+})
+
+test('the access tokens continue to work if the user chooses so', async () => {
+  const member = await makeMember(t)
+  const pat = await t.make.pat(member)
+  const body = { old_password: PASSWORD, new_password: OTHER_PASSWORD, end_tokens: false }
+  assert.equal((await change(member, body)).statusCode, 204)
+  assert.ok(await isSignedIn(pat))
 })
 
 test('the old password is needed, and must be right', async () => {
@@ -114,7 +122,7 @@ test('a reset emails a link that sets a password once and ends all sessions', as
   assert.deepEqual([asked.statusCode, asked.body], [204, ''])
   const flow = await mailedFlow(t, member.email, RESET_SUBJECT)
   assert.equal((await setByFlow(flow)).statusCode, 204)
-  assert.deepEqual([await isSignedIn(member), await isSignedIn(pat)], [false, true])
+  assert.deepEqual([await isSignedIn(member), await isSignedIn(pat)], [false, false])
   assert.equal((await signIn(t, member.username, PASSWORD)).statusCode, 401)
   assert.equal((await signIn(t, member.username, OTHER_PASSWORD)).statusCode, 200)
   assertError(await setByFlow(flow), 401, 'invalid_credentials')

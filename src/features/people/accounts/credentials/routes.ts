@@ -41,18 +41,20 @@ function passwordRoutes(app: App, deps: AccountDeps): void {
       schema: {
         operationId: 'changePassword',
         summary: 'Set a password with the old password or the flow of a reset link',
-        description: 'Ends all other sessions.',
+        description:
+          'Ends all other sessions and, unless `end_tokens` is false, everything else that acts for the account.',
         body: PasswordChange,
       },
     },
     async (req) => {
-      const { flow, old_password, new_password: newPassword, password = old_password, code } = req.body
+      const { flow, old_password, new_password: newPassword, end_tokens: endTokens = true } = req.body
+      const { password = old_password, code } = req.body
       if (flow !== undefined) {
-        await resetPassword(deps, { flow, newPassword, client: clientOf(req) })
+        await resetPassword(deps, { flow, newPassword, endTokens, client: clientOf(req) })
       } else {
         const viewer = requireViewer(req)
         requireScope(viewer, 'USER_AUTH_WRITE')
-        await changePassword(deps, { viewer, newPassword, proof: { password, code } })
+        await changePassword(deps, { viewer, newPassword, endTokens, proof: { password, code } })
       }
     },
   )
@@ -94,7 +96,7 @@ function emailRoutes(app: App, deps: AccountDeps): void {
         operationId: 'undoEmailChange',
         summary: 'Undo a change of the email address with the flow of a link',
         description:
-          'Ends all sessions and removes the password, two-factor sign-in and access tokens that were added after the change. Sends a link to set a new password.',
+          'Ends all sessions and removes the password. Removes two-factor sign-in and ends tokens, authorizations, secret feeds and trusted publishers that were added after the change; switches the webhooks of the user off. Sends a link to set a new password.',
         body: EmailFlow,
       },
     },

@@ -1,20 +1,20 @@
 import { lockAccountOrLeaving } from '#features/basics/access/accounts.ts'
 import { ownerAt } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { endAccess } from '#features/people/revocation/end-access.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import { onUnique } from '#platform/db/pg-errors.ts'
 import { enqueue } from '#platform/jobs/queue.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
 import type { AccountDeps } from '../account-deps.ts'
-import { deleteFlows, findFlow, invalidLink, takeFlow } from '../mail/flows.ts'
+import { findFlow, invalidLink, takeFlow } from '../mail/flows.ts'
 import { emailTaken } from '../queries.ts'
-import { type Client, deleteOtherSessions } from '../sessions/queries.ts'
+import type { Client } from '../sessions/queries.ts'
 import { removeTwoFactor } from '../two-factor/codes.ts'
 
 /**
- * Restores the previous email address and revokes everything that an attacker could have: all sessions, the password,
- * two-factor sign-in and access tokens that were added after the change, links and incomplete sign-ins. Sends a link to
- * set a new password.
+ * Restores the previous email address and revokes everything that an attacker could have: the password, two-factor sign-in
+ * that was added after the change, and what the table of events names. Sends a link to set a new password.
  * @throws ApiError `invalid_input` naming `flow` if the link was used or has expired, `conflict` naming `email` if
  * another account now has the email address.
  */
@@ -36,15 +36,7 @@ export async function undoEmailChange(deps: AccountDeps, secret: string, client:
     changed.add('user', accountId)
     changed.add('viewer', accountId)
     if (hadTwoFactor !== true) await removeTwoFactor(tx, accountId)
-    await deleteOtherSessions(tx, changed, { accountId })
-    const tokens = await tx
-      .deleteFrom('personal_access_token')
-      .where('account_id', '=', accountId)
-      .where('created', '>=', new Date(Number(changedAt)))
-      .returning('token_hash')
-      .execute()
-    changed.add('token', ...tokens.map((row) => row.token_hash.toString('hex')))
-    await deleteFlows(tx, accountId)
+    await endAccess(tx, changed, 'email_undone', { accountId, now, since: new Date(Number(changedAt)) })
     await enqueue(tx, 'accounts.send-mail', { kind: 'reset-password', account_id: accountId })
     const subject = { kind: 'user', id: accountId } as const
     await recordAudit(tx, { action: 'account.email_restored', actor: ownerAt(accountId, client), subject })

@@ -17,7 +17,6 @@ export const FLOW_LIFETIME_MS = {
 } as const
 
 export type FlowKind = keyof typeof FLOW_LIFETIME_MS
-const FLOW_KINDS = Object.keys(FLOW_LIFETIME_MS) as readonly FlowKind[]
 
 /** Maximum number of flows of an account and kind. A new flow deletes the oldest, so that requests cannot fill the table. */
 const FLOWS_MAX = 10
@@ -72,8 +71,8 @@ export function takeFlow(tx: Tx, kind: FlowKind, { secret, now }: Secret): Promi
     .executeTakeFirst()
 }
 
-/** Deletes an account's flows of these kinds. Default: all kinds. */
-export async function deleteFlows(tx: Tx, accountId: string, kinds = FLOW_KINDS): Promise<void> {
+/** Deletes an account's flows of these kinds. */
+export async function deleteFlows(tx: Tx, accountId: string, kinds: readonly FlowKind[]): Promise<void> {
   await tx.deleteFrom('account_flow').where('account_id', '=', accountId).where('kind', 'in', kinds).execute()
 }
 

@@ -1,11 +1,12 @@
+import { lockAccount } from '#features/basics/access/accounts.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { endAccess } from '#features/people/revocation/end-access.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { TokenReference } from '../requests.ts'
-import { deleteOtherSessions } from './queries.ts'
 
 type SessionDeps = Pick<Deps, 'db' | 'cache'>
 
@@ -19,11 +20,12 @@ export async function signOut(deps: SessionDeps, viewer: Viewer): Promise<void> 
   await endSession(deps, viewer, { id: viewer.token.id })
 }
 
-/** Ends all sessions of the caller except the session of the request. */
-export async function signOutElsewhere(deps: SessionDeps, viewer: Viewer): Promise<void> {
+/** Ends all sessions and incomplete sign-ins of the caller, except the session of the request. */
+export async function signOutElsewhere(deps: SessionDeps & Pick<Deps, 'now'>, viewer: Viewer): Promise<void> {
   const { id: accountId, token } = viewer
   await transaction(deps, async (tx, changed) => {
-    await deleteOtherSessions(tx, changed, { accountId, exceptId: token.id })
+    await lockAccount(tx, accountId)
+    await endAccess(tx, changed, 'signed_out', { accountId, now: deps.now(), exceptSessionId: token.id })
     const subject = { kind: 'user', id: accountId } as const
     await recordAudit(tx, { action: 'session.ended', actor: actorOf(viewer), subject, details: { all_others: true } })
   })

@@ -95,21 +95,6 @@ export function listSessions(db: Db, { accountId, now }: { accountId: string; no
     .execute()
 }
 
-/** Ends all sessions of an account except `exceptId`. */
-export async function deleteOtherSessions(
-  tx: Tx,
-  changed: ChangeSet,
-  { accountId, exceptId }: { accountId: string; exceptId?: string | undefined },
-): Promise<void> {
-  const rows = await tx
-    .deleteFrom('session')
-    .where('account_id', '=', accountId)
-    .$if(exceptId !== undefined, (query) => query.where('id', '<>', exceptId ?? ''))
-    .returning('token_hash')
-    .execute()
-  addTokens(changed, rows)
-}
-
 function addTokens(changed: ChangeSet, rows: readonly { token_hash: Buffer }[]): void {
   changed.add('token', ...rows.map((row) => row.token_hash.toString('hex')))
 }

@@ -1,7 +1,8 @@
 // Links in emails that turn off one kind of notification without a session (RFC 8058). The link contains a key that only
 // this instance can compute, so that nobody can turn off the emails of others.
+
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { findAccount } from '#features/people/accounts/queries.ts'
+import { findAccount } from '#features/people/users/queries.ts'
 import { invalidInput } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import type { Db } from '#platform/db/db.ts'
