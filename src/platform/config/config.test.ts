@@ -352,6 +352,15 @@ test('no way of printing the configuration or an error shows a secret', () => {
   assert.match(printed[0] ?? '', /\[secret\]/)
 })
 
+test('an empty value switches a part off, with the other settings of the part', () => {
+  const s3 = { S3_REGION: 'r', S3_ENDPOINT: 'https://x', S3_PREFIX: 'p', S3_DOWNLOADS: 'redirect', S3_PATH_STYLE: '1' }
+  assert.equal(loadConfig({ ...s3, S3_BUCKET: '' }).files.store.kind, 'folder')
+  const replicas = { DATABASE_DIRECT_URL: 'postgres://x', DATABASE_READ_URL: 'postgres://x' }
+  assert.equal(loadConfig({ ...replicas, DATABASE_URL: '' }).database.kind, 'embedded')
+  assert.equal(loadConfig({ OPENSEARCH_INDEX: 'i', OPENSEARCH_URL: '' }).search.kind, 'embedded')
+  assert.equal(loadConfig({ REDIS_PREFIX: 'p', REDIS_URL: '' }).counters.kind, 'memory')
+})
+
 test('the configuration cannot be changed', () => {
   const config = loadConfig({})
   assert.throws(() => Object.assign(config.http, { port: 1 }), TypeError)

@@ -34,7 +34,7 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
     const current = isSecret ? '' : `, not ${JSON.stringify(texts[name]?.slice(0, 100))}`
     return `${name} must be ${must}${current}; for example ${name}=${example}`
   })
-  problems.push(...partnerProblems(texts))
+  problems.push(...partnerProblems(texts, env))
   throwProblems(problems)
   const config = group(value as Env)
   throwProblems(backupProblems(config))
@@ -116,14 +116,14 @@ const NEEDED_FOR_BUCKETS = [
   ['S3_PATH_STYLE', 'S3_BUCKET'],
 ] as const
 
-/** Reports variables that need another variable, or exclude each other. */
-function partnerProblems(texts: Record<string, string>): string[] {
+/** Reports variables that need another variable, or exclude each other. An empty variable switches off those that need it. */
+function partnerProblems(texts: Record<string, string>, env: Record<string, string | undefined>): string[] {
   const hasBoth = texts['SCANNER_COMMAND'] !== undefined && texts['SCANNER_URL'] !== undefined
   const excluded = hasBoth ? ['SCANNER_URL must be unset when SCANNER_COMMAND is set: there is one scanner'] : []
   const hasBackupBucket = texts['BACKUP_TARGET']?.startsWith('s3:') === true
   const needed = hasBackupBucket ? NEEDED : [...NEEDED, ...NEEDED_FOR_BUCKETS]
   const missing = needed
-    .filter(([name, partner]) => texts[name] !== undefined && texts[partner] === undefined)
+    .filter(([name, partner]) => texts[name] !== undefined && texts[partner] === undefined && env[partner] === undefined)
     .map(([name, partner]) => {
       const example = VARIABLES.find((variable) => variable.name === partner)?.example
       return `${partner} must be set when ${name} is; for example ${partner}=${example}`

@@ -1,4 +1,4 @@
-// Scheduled backups in a bucket of a real S3 store.
+// Scheduled backups in a bucket of a real S3 store, and the move of files into it and back.
 import assert from 'node:assert/strict'
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -68,6 +68,19 @@ test('a bucket keeps the newest backups, copies each file once, and restores the
   } finally {
     await to.close()
   }
+})
+
+test('files move into a bucket and back with the documented settings: S3_BUCKET= alone', { skip }, async () => {
+  const bucket = { ...engine.settings, S3_PREFIX: 'moved/' }
+  const settings = Object.entries(bucket).map(([name, value]) => `${name}=${value}\n`)
+  await writeFile(at('bucket.env'), settings.join(''))
+  const { copied } = await json(['move', 'files', '--to', at('bucket.env')])
+  assert.ok(copied > 5)
+  await rm(at('data/files/objects'), { recursive: true })
+  await writeFile(at('folder.env'), 'S3_BUCKET=\n')
+  const back = await json(['move', 'files', '--to', at('folder.env')], { ...env, ...bucket })
+  assert.deepEqual([back.copied, back.missing], [copied, []])
+  assert.equal((await json(['verify'], { ...env, ...bucket, S3_BUCKET: '' })).findings, 0)
 })
 
 test('a bucket that does not exist is named, and the staging folder stays empty', { skip }, async () => {
