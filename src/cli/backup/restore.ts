@@ -1,7 +1,7 @@
 // `depot restore`.
 import { createReadStream } from 'node:fs'
 import { open, readdir, readFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { readArguments, UsageError } from '#cli/kit/arguments.ts'
 import { createSteps } from '#cli/kit/progress.ts'
@@ -24,7 +24,7 @@ import { targetDeps } from './backup.ts'
 const SOURCE_BYTES = 1024 * 1024
 const LABELS = { rows: 'Rows', files: 'Files', events: 'Events' } as const
 
-type Chosen = Pick<RestoreOptions, 'source' | 'earlier' | 'findEarlier'>
+type Chosen = Pick<RestoreOptions, 'source' | 'earlier' | 'packs'>
 
 export async function restoreCommand(args: readonly string[], env: Env): Promise<void> {
   const { values, words } = readArguments(args, { identity: 'string', json: 'boolean' }, { min: 1, max: 1000 })
@@ -64,27 +64,31 @@ export async function withBackup<T>(
   if (earlier.length > 0) throw new UsageError(`Unexpected argument: ${earlier[0]}`)
   return withBackupTarget(targetDeps(env), async (target) => {
     const { source, packs } = await findBackup(target, name)
-    const findEarlier = (id: string): Source | undefined => {
+    const find = (id: string): Source | undefined => {
       const pack = packs.find((found) => found.id === id)
       return pack && objectSource(target, pack.key)
     }
-    return act({ source: await source.open(), findEarlier })
+    return act({ source: await source.open(), packs: { name: source.name, find } })
   })
 }
 
 async function withFile<T>(path: string, earlier: readonly string[], act: (backup: Chosen) => Promise<T>): Promise<T> {
   const source = await openSource(path)
-  // A backup of BACKUP_TARGET is next to its packs.
-  const names = path === '-' ? [] : await readdir(dirname(path))
-  const findEarlier = (id: string): Source | undefined => {
-    const name = names.find((found) => found.startsWith(`files-${id}-`))
-    return name === undefined ? undefined : fileSource(join(dirname(path), name))
-  }
   try {
-    return await act({ source, earlier: earlier.map(fileSource), findEarlier })
+    return await act({ source, earlier: earlier.map(fileSource), packs: await packsNextTo(path) })
   } finally {
     if (path !== '-') source.destroy()
   }
+}
+
+/** A copy of a scheduled backup is next to its packs. */
+async function packsNextTo(path: string): Promise<RestoreOptions['packs']> {
+  const names = path === '-' ? [] : await readdir(dirname(path))
+  const find = (id: string): Source | undefined => {
+    const name = names.find((found) => found.startsWith(`files-${id}-`))
+    return name === undefined ? undefined : fileSource(join(dirname(path), name))
+  }
+  return { name: isBackupName(basename(path, '.tar')) ? path : undefined, find }
 }
 
 function describeRenewal(renew: readonly string[]): string {

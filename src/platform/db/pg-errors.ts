@@ -62,6 +62,21 @@ export function toApiError(error: unknown): ApiError | undefined {
   return new ApiError('database_error', 'A database operation failed', { cause: error })
 }
 
+/** Returns whether PostgreSQL found a damaged page or a damaged index. */
+export function isDamage(error: unknown): error is Error {
+  return isPgError(error) && /^XX00[12]$/.test(error.code)
+}
+
+/** Returns a clause about an error of the database for operators, without the text of PostgreSQL; undefined for other errors. */
+export function describeDatabaseError(error: unknown): string | undefined {
+  if (isDamage(error)) return 'a part of the database is damaged'
+  if (isConnectionLoss(error)) return 'the connection to the database was lost'
+  if (!isPgError(error) || !/^[0-9A-Z]{5}$/.test(error.code)) return undefined
+  if (/^(08|57P)/.test(error.code)) return 'the connection to the database was lost'
+  if (error.code.startsWith('53')) return 'the database has no memory, connections or space left'
+  return `the database reported the error ${error.code}`
+}
+
 /** Returns whether a statement exceeded the response timeout that `createPool` sets. */
 export function isReadTimeout(error: unknown): boolean {
   return error instanceof Error && error.message === 'Query read timeout'

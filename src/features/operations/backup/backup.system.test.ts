@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { after, before, describe, test } from 'node:test'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import { sql } from 'kysely'
 import sharp from 'sharp'
 import { seedCatalogue } from '#demo/seed/seed-catalogue.ts'
@@ -25,6 +26,7 @@ import { leaveEverything } from '#test/support/factories/full-account.ts'
 import { everyAddress, everyAnswer, everyRow } from '#test/support/http/every-response.ts'
 import { failingFiles } from '#test/support/stand-ins/failing-files.ts'
 import type { Head } from './archive/archive-format.ts'
+import { openArchive } from './archive/archive-reader.ts'
 import { createArchiveWriter } from './archive/archive-writer.ts'
 import { fileSource } from './archive/encryption.ts'
 import { readHeadOf } from './archive/open-previous.ts'
@@ -263,6 +265,38 @@ describe('a full instance', () => {
     })
   })
 
+  test('an archive whose rows end early or are not those of its head is rejected', async () => {
+    const ending = Buffer.from('\\.\n')
+    const copies: [name: string, change: (head: Head) => Head, rows: (name: string, text: Buffer) => Buffer, RegExp][] =
+      [
+        [
+          'ended',
+          (head) => ({ ...head, tables: head.tables.map(({ rows: _, ...table }) => table) }),
+          (name, text) => (name.startsWith('rows/version/') ? Buffer.concat([ending, text]) : text),
+          /contains \d+ rows of version, of which 0 can be read/,
+        ],
+        [
+          'lacking',
+          (head) => head,
+          (name, text) => (name.startsWith('rows/version/') ? text.subarray(text.indexOf('\n') + 1) : text),
+          /contains \d+ rows of version, of which \d+ can be read/,
+        ],
+        [
+          'without a table',
+          (head) => ({ ...head, tables: head.tables.map((table) => ({ ...table, rows: (table.rows ?? 0) + 1 })) }),
+          (_name, text) => text,
+          /contains \d+ rows of \w+, of which \d+ can be read/,
+        ],
+      ]
+    await withApp(async (to) => {
+      for (const [name, change, rewrite, reason] of copies) {
+        await copyArchive(at('full.tar'), at('rewritten.tar'), { change, rewrite })
+        await assert.rejects(restore(to, at('rewritten.tar')), { name: 'ArchiveError', message: reason }, name)
+        assert.equal((await to.deps.db.selectFrom('account').select('id').execute()).length, 0)
+      }
+    })
+  })
+
   test('of a newer version of Depot, or of a newer format, an archive is rejected with what to do', async () => {
     const head = await readHeadOf(fileSource(at('full.tar')))
     const newer = { name: '9999_from_the_future.sql', checksum: '0'.repeat(64) }
@@ -364,6 +398,24 @@ describe('a full instance', () => {
     })
   })
 })
+
+/** Copies an archive with a changed head and changed rows, as a program could that knows the format. */
+async function copyArchive(
+  from: string,
+  to: string,
+  { change, rewrite }: { change(head: Head): Head; rewrite(name: string, text: Buffer): Buffer },
+): Promise<void> {
+  const reader = await openArchive(createReadStream(from))
+  const writer = await createArchiveWriter(change(reader.head), createWriteStream(to))
+  for await (const member of reader.members()) {
+    const bytes = await member.bytes()
+    const isRows = member.name.startsWith('rows/')
+    await writer.add(member.name, isRows ? gzipSync(rewrite(member.name, gunzipSync(bytes))) : bytes)
+  }
+  await writer.finish()
+  await writer.dispose()
+  await reader.dispose()
+}
 
 /** A backup without a key for encryption has no secrets, so the restored webhooks are switched off. */
 function withoutSecrets(rows: ReadonlyMap<string, readonly string[]>): Map<string, readonly string[]> {

@@ -2,32 +2,31 @@
 // verified.
 
 import type { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
-import { createGunzip, gunzip } from 'node:zlib'
+import { gunzip } from 'node:zlib'
 import { sql } from 'kysely'
-import pgCopy from 'pg-copy-streams'
 import { SYSTEM } from '#features/basics/audit/actor.ts'
 import { reconcileDownloads } from '#features/operations/downloads/reconcile-downloads.ts'
 import { requestRebuild } from '#features/operations/search/request-rebuild.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import { migrate } from '#platform/db/migrate.ts'
 import { type Migration, readMigrations } from '#platform/db/migration-files.ts'
+import { describeDatabaseError } from '#platform/db/pg-errors.ts'
 import type { Deps } from '#ports/deps.ts'
 import { removeClaimedFiles } from '#ports/files/claims.ts'
-import { ArchiveError, damaged, type Head, unreadable } from './archive/archive-format.ts'
+import { ArchiveError, damaged, type Head } from './archive/archive-format.ts'
 import { type ArchiveReader, openArchive } from './archive/archive-reader.ts'
 import { decrypted, type Source } from './archive/encryption.ts'
 import type { Member } from './archive/member-reader.ts'
 import { readHeadOf } from './archive/open-previous.ts'
 import { deferSchema } from './deferred-schema.ts'
 import { followStore, openEventStage } from './events/event-stage.ts'
+import { createRowLoader } from './load-rows.ts'
 import { markLostSecrets } from './lost-secrets.ts'
 import { createFileRestorer, restoreEarlier } from './restore-files.ts'
 import {
   addJob,
   type Client,
-  columnList,
   connectAlone,
   findFilledTable,
   isServed,
@@ -46,8 +45,8 @@ export type RestoreOptions = {
   source: Readable
   /** The backups on which an incremental backup is based. */
   earlier?: readonly Source[]
-  /** Finds a backup that `earlier` does not contain. */
-  findEarlier?: ((id: string) => Source | undefined) | undefined
+  /** Finds a backup that `earlier` does not contain. `name`: of a scheduled backup, whose earlier backups are packs. */
+  packs?: { name?: string | undefined; find(id: string): Source | undefined } | undefined
   /** Private keys of age for encrypted backups. */
   identities?: readonly string[]
   onProgress?: (step: 'rows' | 'files' | 'events', done: number) => void
@@ -114,7 +113,7 @@ export async function restoreBackup(deps: RestoreDeps, options: RestoreOptions):
       await removeClaimedFiles(deps).catch((err) =>
         deps.log.error({ err }, 'Could not delete the files of a failed restore'),
       )
-      throw error
+      throw withoutDatabaseText(error)
     } finally {
       await events.dispose()
     }
@@ -124,19 +123,35 @@ export async function restoreBackup(deps: RestoreDeps, options: RestoreOptions):
   }
 }
 
+/** Replaces an error of PostgreSQL, whose text does not help operators. */
+function withoutDatabaseText(cause: unknown): unknown {
+  const reason = describeDatabaseError(cause)
+  if (reason === undefined) return cause
+  return new OperatorError(
+    `The restore failed, because ${reason}. Nothing was restored. Check the database, and run the command again.`,
+    { cause },
+  )
+}
+
 /** Returns the earlier backups by ID. @throws ArchiveError if the incremental backup requires others. */
 async function requireEarlier(
   head: Head,
-  { earlier: named = [], findEarlier }: RestoreOptions,
+  { earlier: named = [], packs }: RestoreOptions,
   identities: readonly string[],
 ): Promise<Map<string, Source>> {
   const earlier = new Map<string, Source>()
   for (const source of named) earlier.set((await readHeadOf(source, identities)).id, source)
   for (const { id } of head.since) {
-    const found = earlier.has(id) ? undefined : findEarlier?.(id)
+    const found = earlier.has(id) ? undefined : packs?.find(id)
     if (found !== undefined) earlier.set(id, found)
   }
   const missing = head.since.filter(({ id }) => !earlier.has(id))
+  if (packs?.name !== undefined && missing.length > 0) {
+    const names = missing.map(({ id }) => `files-${id}-….tar`).join(', ')
+    throw new ArchiveError(
+      `The backup ${packs.name} is incomplete, because its packs are missing: ${names}. Nothing was restored. Restore these files, or use another backup.`,
+    )
+  }
   if (missing.length > 0) {
     const names = missing.map(({ id, created }) => `${id} of ${created}`).join(', ')
     throw new ArchiveError(
@@ -204,6 +219,7 @@ async function restoreAll(
   const endRows = async (): Promise<void> => {
     report.rows += await rows.end()
     if (schema !== undefined) return
+    rows.requireAll()
     await claimKeys(deps, client)
     // The database does this while this process stores the files.
     schema = createSchema()
@@ -257,53 +273,6 @@ function checkTables(head: Head, tables: readonly Table[]): void {
       throw new ArchiveError(`The backup contains ${item}, which the schema does not have`)
     }
   }
-}
-
-/** Loads all parts of a table with one COPY. */
-function createRowLoader(client: Client, tables: readonly Table[]) {
-  let current: { name: string; copy: pgCopy.CopyStreamQuery } | undefined
-
-  async function end(): Promise<number> {
-    if (current === undefined) return 0
-    const { copy, name } = current
-    current = undefined
-    await new Promise<void>((resolve, reject) => {
-      copy.once('error', reject)
-      copy.once('finish', resolve)
-      copy.end()
-    }).catch((cause) => {
-      throw copyError(name, cause)
-    })
-    return copy.rowCount
-  }
-
-  return {
-    end,
-    /** Loads a part. Returns the number of rows of the previous table if the part begins a new one. */
-    async load(name: string, member: Member): Promise<number> {
-      const count = current?.name === name ? 0 : await end()
-      if (current === undefined) {
-        const table = tables.find((listed) => listed.name === name)
-        if (table === undefined) throw damaged(`its head does not list the table ${name}`)
-        const copy = client.query(pgCopy.from(`copy ${quote(name)} (${columnList(table)}) from stdin`))
-        copy.on('error', () => undefined)
-        current = { name, copy }
-      }
-      await pipeline(member.stream(), createGunzip(), current.copy, { end: false }).catch((cause) => {
-        throw copyError(name, cause)
-      })
-      return count
-    },
-  }
-}
-
-/** Translates errors of PostgreSQL and of decompression. */
-function copyError(table: string, cause: unknown): unknown {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
-  if (/^Z_/.test(code)) return damaged(`rows of ${table} cannot be read`, cause)
-  if (/^(22|23)/.test(code)) return damaged(`rows of ${table} are invalid`, cause)
-  if (/^53/.test(code)) return new OperatorError(`The database has no space left for the rows of ${table}`, { cause })
-  return unreadable(cause)
 }
 
 async function restoreJobs(client: Client, member: Member): Promise<void> {

@@ -3,7 +3,7 @@ import { ApiError } from '#lib/errors.ts'
 import { imageTypeOf } from '#platform/images/image-kind.ts'
 import type { Deps } from '#ports/deps.ts'
 import { assertFileKey, type StoredBytes } from '#ports/files/files.ts'
-import { ArchiveError, damaged, type PresentEntry, unreadable } from './archive/archive-format.ts'
+import { ArchiveError, damaged, type PresentEntry, USE_ANOTHER, unreadable } from './archive/archive-format.ts'
 import type { ArchiveReader } from './archive/archive-reader.ts'
 import { openBackup, type Source } from './archive/encryption.ts'
 import type { Member } from './archive/member-reader.ts'
@@ -78,7 +78,7 @@ export async function restoreEarlier(
   const wanted = filesIn(reader.elsewhere(), id)
   let next = (await wanted.next()).value
   if (next === undefined) return 0
-  const earlier = await openBackup(source, identities)
+  const earlier = await openBackup(source, identities).catch((error) => Promise.reject(inSource(source, error)))
   const restorer = createFileRestorer(deps)
   let count = 0
   try {
@@ -92,12 +92,22 @@ export async function restoreEarlier(
       next = (await wanted.next()).value
     }
     if (next !== undefined)
-      throw new ArchiveError(`${source.name} does not contain ${next.name}, which a later backup requires`)
+      throw new ArchiveError(
+        `${source.name} does not contain ${next.name}, which a later backup requires. Nothing was restored. ${USE_ANOTHER}`,
+      )
     await restorer.end()
     return count
+  } catch (error) {
+    throw inSource(source, error)
   } finally {
     await earlier.dispose()
   }
+}
+
+/** Names the backup or the pack to which an error refers. */
+function inSource({ name }: Source, error: unknown): unknown {
+  if (!(error instanceof ArchiveError) || error.message.includes(name)) return error
+  return new ArchiveError(`${name}: ${error.message}`, { cause: error.cause })
 }
 
 async function* filesIn(

@@ -25,6 +25,7 @@ import {
   quote,
   type Table,
   withConnection,
+  withCounts,
 } from './rows.ts'
 import { countStoredKeys, inBatches, type StoredKey, storedKeys } from './stored-keys.ts'
 
@@ -172,7 +173,7 @@ export async function describeInstance(
     version,
     migrations: applied,
     postgres: server[0]?.version ?? '',
-    tables: await listTables(client, { withSecrets: recipients.length > 0 }),
+    tables: await withCounts(client, await listTables(client, { withSecrets: recipients.length > 0 })),
     sequences: await listSequences(client),
     events: EVENT_COLUMNS,
     since: [],

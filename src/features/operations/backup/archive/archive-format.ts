@@ -23,8 +23,8 @@ const Head = Type.Object({
   /** Migrations of the schema, oldest first. They identify the schema of the rows. */
   migrations: Type.Array(Type.Object({ name: Type.String(), checksum: Type.String() })),
   postgres: Type.String(),
-  /** Tables with their columns, each after the tables to which it refers. */
-  tables: Type.Array(Type.Object({ name: Type.String(), columns: Names })),
+  /** Tables with their columns, each after the tables to which it refers. Backups of 1.0 have no numbers of rows. */
+  tables: Type.Array(Type.Object({ name: Type.String(), columns: Names, rows: Type.Optional(Type.Integer()) })),
   /** The next value of each sequence. */
   sequences: Type.Array(Type.Object({ name: Type.String(), next: Type.String() })),
   /** Columns of each kind of event. */
