@@ -468,6 +468,17 @@ create table instance (
   constraint instance_pkey PRIMARY KEY (only_row)
 );
 
+create table instance_copy (
+  only_row boolean default true not null,
+  writer text collate "C" not null,
+  restored boolean default false not null,
+  quiet_since timestamp with time zone,
+  damaged_at timestamp with time zone,
+  constraint instance_copy_only_row_check CHECK (only_row),
+  constraint instance_copy_pkey PRIMARY KEY (only_row),
+  constraint instance_copy_writer_check CHECK ((writer ~ '^[0-9A-Za-z]{16}$'::text))
+);
+
 create table instance_error (
   hour timestamp with time zone not null,
   code text not null,

@@ -31,7 +31,7 @@ const LABELS = { rows: 'Rows', files: 'Files', events: 'Events' } as const
 export async function backupCommand(args: readonly string[], env: Env): Promise<void> {
   const { values, words } = readArguments(
     args,
-    { since: 'string', 'dry-run': 'boolean', json: 'boolean' },
+    { since: 'string', 'dry-run': 'boolean', 'take-over': 'boolean', json: 'boolean' },
     { min: 0, max: 1 },
   )
   const [path] = words
@@ -42,8 +42,9 @@ export async function backupCommand(args: readonly string[], env: Env): Promise<
   }
   if (path === undefined) {
     if (values.since !== undefined) throw new UsageError('--since needs the name of the new file')
-    return backUpToTarget(values, env)
+    return backUpToTarget({ json: values.json, mayTakeOver: values['take-over'] === true }, env)
   }
+  if (values['take-over'] === true) throw new UsageError('--take-over is for backups at BACKUP_TARGET')
   const target = await openTarget(path)
   const progress = createSteps(LABELS)
   try {
@@ -74,7 +75,10 @@ export async function backupCommand(args: readonly string[], env: Env): Promise<
 }
 
 /** Makes a backup at BACKUP_TARGET, as the schedule does. */
-async function backUpToTarget({ json }: { json?: boolean }, env: Env): Promise<void> {
+async function backUpToTarget(
+  { json, mayTakeOver }: { json: boolean | undefined; mayTakeOver: boolean },
+  env: Env,
+): Promise<void> {
   const progress = createSteps(LABELS)
   const report = await withDeps(env, (deps) =>
     withBackupTarget(deps, async (target) =>
@@ -83,6 +87,7 @@ async function backUpToTarget({ json }: { json?: boolean }, env: Env): Promise<v
         version: VERSION,
         recipients: deps.config.backup.recipients,
         keep: keepOf(deps.config),
+        mayTakeOver,
         onProgress: progress.onProgress,
         onWritten: (written) => record(deps, written, written.name),
       }),
@@ -96,8 +101,9 @@ const keepOf = ({ backup }: Config): number => backup.target?.keep ?? 1
 
 /** Prints the backups that the next backup deletes. */
 async function listExpiringAtTarget({ json }: { json?: boolean }, env: Env): Promise<void> {
-  const deps = targetDeps(env)
-  const backups = await withBackupTarget(deps, (target) => listExpiring(target, keepOf(deps.config)))
+  const backups = await withDeps(env, (deps) =>
+    withBackupTarget(deps, (target) => listExpiring(target, deps, keepOf(deps.config))),
+  )
   const text = backups.length === 0 ? 'The next backup deletes nothing' : `Would be deleted:\n${backups.join('\n')}`
   print({ json: { dry_run: true, backups }, text }, json)
 }

@@ -8,6 +8,7 @@ import { createSteps } from '#cli/kit/progress.ts'
 import { type Env, print, withUnmigratedDeps } from '#cli/kit/with-deps.ts'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { QUIET } from '#features/basics/settings/quiet.ts'
 import { fileSource, parseIdentities, type Source } from '#features/operations/backup/archive/encryption.ts'
 import {
   type RestoreDeps,
@@ -18,24 +19,38 @@ import {
 import { findBackup, isBackupName, objectSource } from '#features/operations/backup/scheduled/target.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import { withBackupTarget } from '#main/open-backup-target.ts'
+import { loadConfig } from '#platform/config/load-config.ts'
 import { targetDeps } from './backup.ts'
 
 /** Size of a read. */
 const SOURCE_BYTES = 1024 * 1024
+const NEW_WRITER =
+  'Backups of this copy need another BACKUP_TARGET. If this copy replaces the original, run `depot backup --take-over` once.'
 const LABELS = { rows: 'Rows', files: 'Files', events: 'Events' } as const
 
 type Chosen = Pick<RestoreOptions, 'source' | 'earlier' | 'packs'>
 
 export async function restoreCommand(args: readonly string[], env: Env): Promise<void> {
-  const { values, words } = readArguments(args, { identity: 'string', json: 'boolean' }, { min: 1, max: 1000 })
+  const { values, words } = readArguments(
+    args,
+    { identity: 'string', quiet: 'boolean', json: 'boolean' },
+    { min: 1, max: 1000 },
+  )
+  const isQuiet = values.quiet === true
   const identities = await readIdentities(values.identity)
   const progress = createSteps(LABELS)
   try {
     const report = await withBackup(words, env, (chosen) =>
-      withUnmigratedDeps(env, (deps) => restore(deps, { ...chosen, identities, onProgress: progress.onProgress })),
+      withUnmigratedDeps(env, (deps) =>
+        restore(deps, { ...chosen, identities, isQuiet, onProgress: progress.onProgress }),
+      ),
     )
     progress.end()
-    print({ json: report, text: describeRestore(report) }, values.json)
+    const next = [
+      ...(isQuiet ? [`${QUIET}.`] : []),
+      ...(loadConfig(env).backup.target === undefined ? [] : [NEW_WRITER]),
+    ]
+    print({ json: report, text: [describeRestore(report), ...next].join('\n') }, values.json)
   } finally {
     progress.end()
   }
@@ -44,7 +59,7 @@ export async function restoreCommand(args: readonly string[], env: Env): Promise
 async function restore(deps: RestoreDeps, options: RestoreOptions): Promise<RestoreReport> {
   const restored = await restoreBackup(deps, options)
   const { id, created, rows, files, events, missing } = restored
-  const details = { id, created, rows, files, events, missing }
+  const details = { id, created, rows, files, events, missing, quiet: options.isQuiet === true }
   await recordAudit(deps.db, { action: 'backup.restored', actor: COMMAND, details })
   return restored
 }

@@ -27,12 +27,16 @@ export const DATA_COMMANDS: readonly Command[] = [
   },
   {
     name: 'backup',
-    usage: '[FILE|-] [--since PREVIOUS] | [--dry-run]',
+    usage: '[FILE|-] [--since PREVIOUS] | [--take-over] | [--dry-run]',
     about:
       'Back up the instance to one file, or to BACKUP_TARGET, where this deletes backups beyond the number to keep',
     options: [
       ['FILE', 'New file for the backup; - for standard output (default: a backup at BACKUP_TARGET)'],
       ['--since', 'Earlier backup, whose files, and those of the backups before it, are not copied again'],
+      [
+        '--take-over',
+        'Use BACKUP_TARGET although another copy of this instance made its last backup; the backups of that copy stay',
+      ],
       DRY_RUN_OPTION,
     ],
     load: withSmallYoungHeap(async () => (await import('#cli/backup/backup.ts')).backupCommand),
@@ -59,16 +63,22 @@ export const DATA_COMMANDS: readonly Command[] = [
   },
   {
     name: 'restore',
-    usage: 'latest|NAME|FILE|- [EARLIER...] [--identity KEYS]',
+    usage: 'latest|NAME|FILE|- [EARLIER...] [--identity KEYS] [--quiet]',
     about: 'Restore a backup into an empty instance',
     options: [
       ['latest', 'The newest backup at BACKUP_TARGET'],
       ['NAME', 'Name of a backup at BACKUP_TARGET, as `depot backup list` prints it'],
       ['FILE', 'Backup file; - for standard input'],
       ['--identity', 'File with the private key of age, if the backup is encrypted'],
+      ['--quiet', 'Let the copy run no jobs and schedules and send no emails and webhooks until `depot resume`'],
       ['EARLIER', 'Earlier backups, if the backup was created with --since'],
     ],
     load: withSmallYoungHeap(async () => (await import('#cli/backup/restore.ts')).restoreCommand),
+  },
+  {
+    name: 'resume',
+    about: 'Let a quiet copy run its jobs and send what waits',
+    load: async () => (await import('#cli/server/resume.ts')).resumeCommand,
   },
   {
     name: 'move files',

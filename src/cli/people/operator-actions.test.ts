@@ -70,9 +70,14 @@ test('each command that changes something is in the audit log, with the command 
     actions.map((action) => [action, 'command']),
   )
   const elsewhere = environmentOf(other, 'restored')
-  const restored = await run(`restore ${archive}`, elsewhere)
+  const restored = await run(`restore ${archive} --quiet`, elsewhere)
   const log = await logOf(other)
   assert.deepEqual(log.at(-1), ['backup.restored', 'command'])
+  const quietSince = async () => (await other.db.selectFrom('instance_copy').select('quiet_since').execute())[0]
+  assert.ok((await quietSince())?.quiet_since instanceof Date)
+  assert.deepEqual([(await run('resume', elsewhere)).resumed, (await run('resume', elsewhere)).resumed], [true, false])
+  assert.equal((await quietSince())?.quiet_since, null)
+  assert.deepEqual((await logOf(other)).at(-1), ['instance.resumed', 'command'])
   const { details } = await other.db
     .selectFrom('audit_entry')
     .select('details')

@@ -12,17 +12,20 @@ const text = (env: Record<string, string>, of: Partial<Greeting> = {}): string =
     databaseFolder: '/srv/depot/postgres',
     firstAdmin: undefined,
     isEmpty: false,
+    isQuiet: false,
     colour: false,
     ...of,
   })
 
 test('an empty instance shows its locations, the email delivery and the next steps', () => {
-  const shown = text({}, { isEmpty: true, firstAdmin: 'a-secret' })
+  const shown = text({}, { isEmpty: true, isQuiet: true, firstAdmin: 'a-secret' })
   for (const part of [
     'Depot listens on http://127.0.0.1:8080\n',
     '/srv/depot\n',
     '/srv/depot/outbox\n',
     'depot seed',
+    'This copy of the instance is quiet',
+    'depot resume',
     'http://127.0.0.1:8080/account/first-admin?flow=a-secret\n',
   ]) {
     assert.ok(shown.includes(part), `${part} in ${shown}`)

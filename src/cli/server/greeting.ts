@@ -11,6 +11,8 @@ export type Greeting = {
   firstAdmin: string | undefined
   /** Whether there are no projects. */
   isEmpty: boolean
+  /** Whether this copy of the instance runs no jobs and sends nothing. */
+  isQuiet: boolean
   colour: boolean
 }
 
@@ -18,7 +20,7 @@ export type Greeting = {
 const FIRST_ADMIN = '/account/first-admin'
 
 /** Returns lines of at most 80 characters. Paths and URLs can be longer and have their own lines. */
-export function greeting({ config, url, databaseFolder, firstAdmin, isEmpty, colour }: Greeting): string {
+export function greeting({ config, url, databaseFolder, firstAdmin, isEmpty, isQuiet, colour }: Greeting): string {
   const paint = (code: number, text: string): string => (colour ? `\x1b[${code}m${text}\x1b[0m` : text)
   const line = (label: string, value: string): string => `  ${paint(2, label.padEnd(9))} ${value}`
   const more = (value: string): string => `            ${value}`
@@ -30,6 +32,12 @@ export function greeting({ config, url, databaseFolder, firstAdmin, isEmpty, col
     lines.push(
       warn('Depot listens on all addresses of this machine, and BASE_URL is not set.'),
       warn('Links begin with the URL above. Set BASE_URL to the public URL.'),
+    )
+  }
+  if (isQuiet) {
+    lines.push(
+      warn('This copy of the instance is quiet: jobs, schedules, emails and webhooks'),
+      warn('wait until you run `./bin/depot resume`.'),
     )
   }
   lines.push(line('Data', config.dataDir), ...database(config, databaseFolder, { line, more, warn }))

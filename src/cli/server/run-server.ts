@@ -2,7 +2,9 @@
 
 import type { Env } from '#cli/kit/with-deps.ts'
 import { SYSTEM } from '#features/basics/audit/actor.ts'
+import { quietSince } from '#features/basics/settings/quiet.ts'
 import { eventsSubscriber } from '#features/operations/backup/events/event-parts.ts'
+import { finishPendingRestore } from '#features/operations/backup/restore-backup.ts'
 import { startRecording } from '#features/operations/overview/figures/record-figures.ts'
 import { createDispatcher } from '#features/operations/webhooks/dispatch/dispatcher.ts'
 import { makeFirstAdminLink } from '#features/people/accounts/sign-up/create-first-admin.ts'
@@ -21,6 +23,7 @@ import { startWorker } from '#platform/jobs/worker.ts'
 import { isTextFormat, type Log } from '#platform/telemetry/log.ts'
 import { startStagingSweep } from '#ports/files/staging.ts'
 import { greeting } from './greeting.ts'
+import { type Background, startUnlessQuiet } from './start-unless-quiet.ts'
 
 /** Delay before the analytics store is opened, because loading its library would delay the first responses. */
 const WARM_AFTER_MS = 1_000
@@ -64,15 +67,26 @@ export async function start(run: Run): Promise<Server> {
   const sweep = startStagingSweep(deps)
   started.defer(() => sweep.stop())
   if (role !== 'api') {
-    const isAlone = booted.embedded !== undefined
-    const worker = await startWorker({ ...deps, handlers: jobHandlers(deps), schedule: scheduleOf(config), isAlone })
-    started.defer(() => worker.stop())
-    const dispatcher = createDispatcher({ ...deps, version: VERSION })
-    dispatcher.start()
-    started.defer(() => dispatcher.stop())
+    await finishPendingRestore(deps)
+    const background = await startUnlessQuiet(deps, () => startBackground(booted, config))
+    started.defer(() => background.stop())
   }
   const url = await http?.start(booted, rateGrants)
   return { booted, http, url }
+}
+
+/** Starts to run jobs and to send webhooks. */
+async function startBackground({ deps, embedded }: Booted, config: Config): Promise<Background> {
+  const isAlone = embedded !== undefined
+  const worker = await startWorker({ ...deps, handlers: jobHandlers(deps), schedule: scheduleOf(config), isAlone })
+  const dispatcher = createDispatcher({ ...deps, version: VERSION })
+  dispatcher.start()
+  return {
+    stop: async () => {
+      await dispatcher.stop()
+      await worker.stop()
+    },
+  }
 }
 
 /** Starts what the first responses must not wait for. */
@@ -132,6 +146,7 @@ async function welcome({ deps, embedded }: Booted, url: string): Promise<string>
     databaseFolder: embedded?.folder,
     firstAdmin,
     isEmpty: project === undefined,
+    isQuiet: (await quietSince(deps.db)) !== null,
     colour: process.stdout.isTTY && process.stdout.hasColors(),
   })
 }

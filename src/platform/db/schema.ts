@@ -374,6 +374,14 @@ export interface Instance {
   only_row: Generated<boolean>;
 }
 
+export interface InstanceCopy {
+  damaged_at: Timestamp | null;
+  only_row: Generated<boolean>;
+  quiet_since: Timestamp | null;
+  restored: Generated<boolean>;
+  writer: string;
+}
+
 export interface InstanceError {
   code: string;
   count: number;
@@ -1147,6 +1155,7 @@ export interface DB {
   image: Image;
   impact_report: ImpactReport;
   instance: Instance;
+  instance_copy: InstanceCopy;
   instance_error: InstanceError;
   instance_figure: InstanceFigure;
   instance_key: InstanceKey;

@@ -146,7 +146,7 @@ function forwardLog(child: ChildProcess, log: EmbeddedLog, isStopping: () => boo
 /** Maps a log line to a log level. PostgreSQL uses LOG for routine events and problems; FATAL only ends one connection. */
 function logLevel(level: string, text: string): keyof EmbeddedLog {
   if (level === 'PANIC') return 'error'
-  // Depot ends connections of its own, such as that of a failed restore.
+  // Depot itself ends the connection of a failed restore.
   if (text === 'terminating connection due to administrator command') return 'debug'
   if (level === 'FATAL' || level === 'WARNING') return 'warn'
   return /could not|terminated by signal|not properly shut down/.test(text) ? 'warn' : 'debug'

@@ -60,8 +60,8 @@ ${head(context, page)}
 <body>
 <a class="skip" href="#content">${language.t('layout.skip')}</a>
 ${site.readOnly !== undefined && notice(context, 'layout.read-only', site.readOnly(language))}${
-  site.announcement !== undefined && notice(context, 'layout.announcement', site.announcement)
-}${header(context, page)}
+  site.quiet !== undefined && notice(context, 'layout.quiet', site.quiet(language))
+}${site.announcement !== undefined && notice(context, 'layout.announcement', site.announcement)}${header(context, page)}
 <main${attributes({ id: 'content', class: page.className })}>
 ${page.body}
 </main>

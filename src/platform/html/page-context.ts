@@ -20,6 +20,8 @@ export type Site = {
   announcement?: string
   /** Text at the top of every page in read-only mode; absent otherwise. */
   readOnly?: (language: Language) => string
+  /** Text at the top of every page of a quiet copy; absent otherwise. */
+  quiet?: (language: Language) => string
   paths: {
     home: string
     signIn: string

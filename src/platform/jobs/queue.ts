@@ -26,7 +26,7 @@ export interface Jobs {
     | { kind: 'token-leaked'; account_id: string; token_kind: TokenKind; url: string | null }
   'accounts.delete-due': Record<string, never>
   'audit.expire': Record<string, never>
-  'backups.finish-restore': Record<string, never>
+  'backups.finish-restore': { is_quiet?: boolean }
   'backups.make': Record<string, never>
   'decisions.announce': Record<string, never>
   'dependencies.find-broken': {

@@ -86,6 +86,7 @@ export async function currentSite(deps: Deps, site: Site): Promise<Site> {
     ...(settings.read_only
       ? { readOnly: ({ t }) => (message === READ_ONLY_MESSAGE ? t('layout.read-only.text') : message) }
       : {}),
+    ...(settings.isQuiet ? { quiet: ({ t }) => t('layout.quiet.text') } : {}),
     ...(mark === null ? {} : { mark: { url: mark.url, rawUrl: mark.raw_url, sizes: mark.sizes } }),
     ...(site.search === undefined || !projectCount ? {} : { search: { ...site.search, projectCount } }),
     paths: settings.registration === 'closed' ? site.paths : { ...site.paths, signUp: PATHS.signUp },

@@ -105,6 +105,7 @@ export async function everyRow(db: Db): Promise<Map<string, string[]>> {
   const own = [
     'change_log',
     'first_admin_link',
+    'instance_copy',
     'instance_key',
     'instance_secret',
     'job_schedule',

@@ -136,7 +136,7 @@ test('a restore that was killed after its commit is finished at the next start',
   const place = { ...(await newPlace(KILLS + 2)), archive: at('unfinished.tar') }
   const { pool } = place.database
   const bytes = readFileSync(place.archive)
-  const { child, exited } = start(['restore', '-'], place.env, place.folder)
+  const { child, exited } = start(['restore', '-', '--quiet'], place.env, place.folder)
   child.stdin.write(bytes.subarray(0, bytes.length - 8 * 1024))
   // The restore has claimed the files, and waits for the rest of the backup.
   await untilRows(pool, "select 1 where to_regclass('public.upload_claim') is not null")
@@ -158,6 +158,8 @@ test('a restore that was killed after its commit is finished at the next start',
   try {
     await untilRows(pool, 'select 1 from download_ledger where not needs_rebase')
     await untilRows(pool, `select 1 where not exists (select from graphile_worker.jobs where key = 'finish-restore')`)
+    // Not before the first job could have run.
+    assert.equal((await pool.query('select 1 from instance_copy where quiet_since is not null')).rowCount, 1)
   } finally {
     await server.stop()
   }

@@ -99,6 +99,7 @@ export const AUDIT_ACTIONS = [
   'mirror.run',
   'backup.made',
   'backup.restored',
+  'instance.resumed',
   'files.moved',
   'analytics.moved',
   'analytics.set_aside',

@@ -1,4 +1,5 @@
 // Sends an email and records the response of the mail server for operators.
+import { QUIET, quietSince } from '#features/basics/settings/quiet.ts'
 import { ApiError, reasonOf } from '#lib/errors.ts'
 import { withoutPeople } from '#platform/telemetry/log.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -19,6 +20,7 @@ export const RESPONSE_LENGTH_MAX = 500
 
 /** Sends an email. Returns the response of the mail server. @throws ApiError `mail_error` */
 export async function deliverMail(deps: DeliveryDeps, { kind, accountId, message }: Delivery): Promise<string> {
+  if ((await quietSince(deps.db)) !== null) throw new ApiError('mail_error', QUIET)
   try {
     const response = toResponse(await deps.mail.send(message))
     await record(deps, { kind, accountId, isSent: true, response })

@@ -1,6 +1,7 @@
 // Checks the dependencies of Depot for /ready and `depot doctor`.
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import Type, { type Static } from 'typebox'
+import { quietSince } from '#features/basics/settings/quiet.ts'
 import { reasonOf } from '#lib/errors.ts'
 import type { Deps } from '#ports/deps.ts'
 
@@ -50,7 +51,7 @@ const ESSENTIAL = ['database', 'files']
 /** Requests within this time share one round of checks, because /ready is not limited and checks are expensive. */
 const SHARED_MS = 500
 
-type CheckedDeps = Pick<Deps, 'pool' | 'files' | 'search' | 'analytics' | 'counters' | 'mail' | 'config'>
+type CheckedDeps = Pick<Deps, 'pool' | 'db' | 'files' | 'search' | 'analytics' | 'counters' | 'mail' | 'config'>
 type Dependencies = Omit<Static<typeof Readiness>, 'dependencies'> & { dependencies: Record<string, Checked> }
 type Times = { slowMs: number; lostMs: number }
 
@@ -106,7 +107,9 @@ async function runAll(checks: readonly WatchedCheck[], timesOf: (name: string) =
   const states = await Promise.all(checks.map(async ([name, check]) => [name, await check(timesOf(name))] as const))
   const found = new Set(states.map(([, { status }]) => status))
   const status = found.has('failing') ? 'unavailable' : found.has('degraded') ? 'degraded' : 'ready'
-  return { status, dependencies: Object.fromEntries(states) }
+  // Requests do not depend on jobs, so their state is shown only if they do not run.
+  const shown = states.filter(([name, { status }]) => name !== 'jobs' || status !== 'ok')
+  return { status, dependencies: Object.fromEntries(shown) }
 }
 
 function watchedChecks(deps: CheckedDeps): WatchedCheck[] {
@@ -117,6 +120,7 @@ function watchedChecks(deps: CheckedDeps): WatchedCheck[] {
     analytics: async () => deps.analytics.check(),
     counters: async () => deps.counters.check(),
     mail: async () => deps.mail.check(),
+    jobs: () => checkJobs(deps),
   }
   return Object.entries(checks).map(([name, check]) => [
     name,
@@ -139,12 +143,24 @@ async function askDatabase(pool: Pick<Deps['pool'], 'connect'>, givenUp: AbortSi
   await client.query('select 1').finally(() => release(false))
 }
 
+/** A quiet copy runs no jobs and sends nothing. */
+async function checkJobs({ db }: Pick<Deps, 'db'>): Promise<Degraded | undefined> {
+  const since = await quietSince(db).catch(() => null)
+  return since === null ? undefined : { status: 'degraded', state: 'quiet' }
+}
+
 /** An index that is being opened or built is not a failure, because everything except search works. */
 async function checkSearch({ search }: Pick<Deps, 'search'>): Promise<string> {
   const { state, error } = await search.state()
   if (state === 'failing') throw new Error(error)
   return state
 }
+
+/** The result of a check of a part that works in parts. */
+type Degraded = { status: 'degraded'; state: string }
+
+const isDegraded = (result: unknown): result is Degraded =>
+  typeof result === 'object' && result !== null && 'status' in result && result.status === 'degraded'
 
 /** `givenUp` aborts when the check has taken too long. A check can ignore it. */
 type Check = (givenUp: AbortSignal) => Promise<unknown>
@@ -197,6 +213,7 @@ function watched(check: Check, failure: 'failing' | 'degraded'): (times: Times) 
 async function outcome(check: () => Promise<unknown>, failure: 'failing' | 'degraded'): Promise<Checked> {
   try {
     const state = await check()
+    if (isDegraded(state)) return state
     return { status: 'ok', ...(typeof state === 'string' ? { state } : {}) }
   } catch (error) {
     return { status: failure, error: reasonOf(error) }

@@ -23,19 +23,22 @@ const SETTINGS = {
 
 /** Returns the settings from the cache. A change takes effect in a process when it receives the invalidation. */
 export async function getSettings(reader: SettingsReader): Promise<Settings> {
-  const settings = reader.cache.kind(SETTINGS)
-  const row =
-    settings.peek(SETTINGS_ID) ?? (await settings.get(SETTINGS_ID, async () => [await getSettingsRow(reader.db)]))
-  return toSettings(row ?? EMPTY_ROW, reader.config)
+  return toSettings(await readRow(reader), reader.config)
 }
 
-/** Returns the settings for a page, or the defaults if the database is unavailable, as error pages need them. */
-export async function getShownSettings(reader: SettingsReader): Promise<Settings> {
-  try {
-    return await getSettings(reader)
-  } catch {
-    return toSettings(EMPTY_ROW, reader.config)
-  }
+async function readRow({ cache, db }: Pick<SettingsReader, 'cache' | 'db'>): Promise<SettingsRow> {
+  const settings = cache.kind(SETTINGS)
+  const row = settings.peek(SETTINGS_ID) ?? (await settings.get(SETTINGS_ID, async () => [await getSettingsRow(db)]))
+  return row ?? EMPTY_ROW
+}
+
+/**
+ * Returns the settings for a page and whether this copy of the instance is quiet, or the defaults if the database is
+ * unavailable, as error pages need them.
+ */
+export async function getShownSettings(reader: SettingsReader): Promise<Settings & { isQuiet: boolean }> {
+  const row = await readRow(reader).catch(() => EMPTY_ROW)
+  return { ...toSettings(row, reader.config), isQuiet: row.quiet_since !== null }
 }
 
 /** Returns the announcement, or null before its start and from its end on. */
@@ -70,10 +73,18 @@ const EMPTY_ROW: SettingsRow = {
   read_only_message: null,
   changed: new Date(0),
   revision: 0,
+  quiet_since: null,
 }
 
 export async function getSettingsRow(db: Db): Promise<SettingsRow> {
-  return (await db.selectFrom('instance_settings').selectAll().executeTakeFirst()) ?? EMPTY_ROW
+  const copy = await db
+    .selectFrom('instance_copy')
+    .leftJoin('instance_settings', (join) => join.onTrue())
+    .selectAll('instance_settings')
+    .select('quiet_since')
+    .executeTakeFirst()
+  const { singleton, quiet_since = null } = copy ?? {}
+  return singleton === true ? (copy as SettingsRow) : { ...EMPTY_ROW, quiet_since }
 }
 
 /** Returns the settings in effect: from the database, otherwise from the environment, otherwise the defaults. */

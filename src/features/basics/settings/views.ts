@@ -5,7 +5,8 @@ import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import type { InstanceSettings } from '#platform/db/schema.ts'
 import { HOME_SECTIONS, SET_NAMES, SETTING_NAMES, type SetName } from './requests.ts'
 
-export type SettingsRow = Selectable<InstanceSettings>
+/** The row with the state of this copy of the instance. */
+export type SettingsRow = Selectable<InstanceSettings> & { quiet_since: Date | null }
 
 const fields = {
   name: Type.String(),

@@ -15,5 +15,5 @@ export const backupJobs = (deps: JobDeps, runCommand: RunCommand) => ({
   },
 
   // A restore that was killed after its commit. Idempotent: each step can be repeated.
-  'backups.finish-restore': (): Promise<void> => finishRestore(deps),
+  'backups.finish-restore': (payload: Jobs['backups.finish-restore']): Promise<void> => finishRestore(deps, payload),
 })

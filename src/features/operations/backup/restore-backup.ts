@@ -12,6 +12,7 @@ import { OperatorError } from '#lib/operator-error.ts'
 import { migrate } from '#platform/db/migrate.ts'
 import { type Migration, readMigrations } from '#platform/db/migration-files.ts'
 import { describeDatabaseError } from '#platform/db/pg-errors.ts'
+import type { Jobs } from '#platform/jobs/queue.ts'
 import type { Deps } from '#ports/deps.ts'
 import { removeClaimedFiles } from '#ports/files/claims.ts'
 import { ArchiveError, damaged, type Head } from './archive/archive-format.ts'
@@ -49,6 +50,8 @@ export type RestoreOptions = {
   packs?: { name?: string | undefined; find(id: string): Source | undefined } | undefined
   /** Private keys of age for encrypted backups. */
   identities?: readonly string[]
+  /** Whether the copy runs no jobs and sends nothing until `depot resume`. */
+  isQuiet?: boolean
   onProgress?: (step: 'rows' | 'files' | 'events', done: number) => void
 }
 
@@ -100,10 +103,12 @@ export async function restoreBackup(deps: RestoreDeps, options: RestoreOptions):
       }
       const report = await restoreAll(deps, client, { reader, tables, events, earlier, options })
       // If this process is killed after the commit, a server finishes the restore.
-      await client.query(`select graphile_worker.add_job('backups.finish-restore', job_key => $1)`, [FINISH_KEY])
+      await client.query(
+        `select graphile_worker.add_job('backups.finish-restore', payload => $2::json, job_key => $1)`,
+        [FINISH_KEY, JSON.stringify({ is_quiet: options.isQuiet === true })],
+      )
       await client.query('commit')
-      await finishRestore(deps)
-      await deps.pool.query('select graphile_worker.remove_job($1)', [FINISH_KEY])
+      await finishPendingRestore(deps)
       return report
     } catch (error) {
       // A rollback would wait for a COPY that gets no more rows.
@@ -301,11 +306,33 @@ async function claimKeys({ pool }: Pick<Deps, 'pool'>, client: Client): Promise<
   }
 }
 
-/** Migrates to the newest schema, reconciles the download counters, and requests a new search index. Can be repeated. */
+type FinishDeps = Pick<RestoreDeps, 'pool' | 'db' | 'cache' | 'analytics' | 'log'>
+
+/** Finishes a restore that is committed. A server does this before its first job if the restore was killed. */
+export async function finishPendingRestore(deps: FinishDeps): Promise<void> {
+  const { rows } = await deps.pool.query<{ payload: Jobs['backups.finish-restore'] }>(
+    'select payload from graphile_worker._private_jobs where key = $1',
+    [FINISH_KEY],
+  )
+  const [pending] = rows
+  if (pending === undefined) return
+  await finishRestore(deps, pending.payload)
+  await deps.pool.query('select graphile_worker.remove_job($1)', [FINISH_KEY])
+}
+
+/**
+ * Migrates to the newest schema, makes this copy a new writer of backups, reconciles the download counters, and requests a
+ * new search index. Can be repeated.
+ */
 export async function finishRestore(
-  deps: Pick<RestoreDeps, 'pool' | 'db' | 'cache' | 'analytics' | 'log'>,
+  deps: FinishDeps,
+  { is_quiet: isQuiet = false }: Jobs['backups.finish-restore'],
 ): Promise<void> {
   await migrate(deps.pool)
+  await deps.db
+    .updateTable('instance_copy')
+    .set({ restored: true, quiet_since: isQuiet ? sql`now()` : null })
+    .execute()
   // In a new epoch, so that programs that followed the former instance start again.
   await sql`select rebuild_public_changes()`.execute(deps.db)
   await reconcileDownloads({ ...deps, store: deps.analytics })

@@ -7,7 +7,7 @@ export type Table = Head['tables'][number]
 export type Client = pg.ClientBase
 
 /**
- * Tables that a backup omits: the state of processes that follow this database, migrations, unfinished uploads and their claims,
+ * Tables that a backup omits: the state of processes that follow this database and of this copy, migrations, unfinished uploads and their claims,
  * the link for the first admin, figures of the running instance, forms and removed images that are kept for minutes, and data
  * that an instance recreates automatically.
  */
@@ -19,6 +19,7 @@ const OMITTED_TABLES = [
   'search_rebuild',
   'schema_migration',
   'first_admin_link',
+  'instance_copy',
   'job_schedule',
   'upload',
   'upload_claim',
@@ -163,6 +164,16 @@ export async function addJob(client: Client, job: WaitingJob): Promise<void> {
       job_key => $5::text, priority => $6::int)`,
     [job.task, JSON.stringify(job.payload), job.run_at, job.max_attempts, job.job_key, job.priority],
   )
+}
+
+/** This copy of the instance, which differs from the copies that were restored from its backups. */
+export type Copy = { instance: string; writer: string; restored: boolean }
+
+export async function readCopy(client: Client): Promise<Copy> {
+  const { rows } = await client.query<Copy>('select id as instance, writer, restored from instance, instance_copy')
+  const [copy] = rows
+  if (copy === undefined) throw new Error('The row of instance_copy is missing from the database')
+  return copy
 }
 
 /** Returns whether a server uses this database: every server listens on a connection with this name. */

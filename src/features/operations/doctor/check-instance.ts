@@ -1,5 +1,6 @@
 // Runs all checks of an open instance, one after another, so that a serving instance keeps its connections.
 import { checkDependencies } from '#features/basics/meta/readiness.ts'
+import { QUIET } from '#features/basics/settings/quiet.ts'
 import { reasonOf } from '#lib/errors.ts'
 import { checkCounts } from './check-counts.ts'
 import { checkSchemaObjects, checkServerSettings } from './check-database.ts'
@@ -12,7 +13,7 @@ import {
   checkTaxonomy,
   checkUploads,
 } from './check-state.ts'
-import { type Check, type DoctorDeps, error, type Finding } from './finding.ts'
+import { type Check, type DoctorDeps, error, type Finding, warning } from './finding.ts'
 
 const CHECKS: readonly Check[] = [
   checkServices,
@@ -47,8 +48,9 @@ export async function checkInstance(deps: DoctorDeps): Promise<Finding[]> {
 /** Checks the stores and the services that the settings name. */
 async function checkServices(deps: DoctorDeps): Promise<Finding[]> {
   const { dependencies } = await checkDependencies(deps)
-  return Object.entries(dependencies).flatMap(([name, { status, error: reason = status }]) => {
+  return Object.entries(dependencies).flatMap(([name, { status, state, error: reason = status }]) => {
     if (status === 'ok') return []
+    if (state === 'quiet') return [warning('quiet', `${QUIET}.`)]
     const remedy = 'correct its settings or start the service that they name'
     return [error(`${name}_fails`, `${LABELS[name] ?? name} cannot be used (${reason}); ${remedy}.`)]
   })

@@ -1,6 +1,7 @@
 // Checks what an instance does in daily operation: jobs, mail, backups, uploads, accounts, the taxonomy and client addresses.
 import { sql } from 'kysely'
 import { COMMAND } from '#features/basics/audit/actor.ts'
+import { quietSince } from '#features/basics/settings/quiet.ts'
 import { retryJobs } from '#features/operations/overview/background-jobs/retry-jobs.ts'
 import { backupAgeMs, isBackupLate, readBackupState } from '#features/operations/overview/backups/backup-age.ts'
 import { loadBackups } from '#features/operations/overview/backups/load-backups.ts'
@@ -21,6 +22,7 @@ const SHARED_ACCOUNTS_MIN = 5
 
 export async function checkJobs(deps: DoctorDeps): Promise<Finding[]> {
   const [counts, state] = [await listJobCounts(deps.db), await readState(deps.db)]
+  const isQuiet = (await quietSince(deps.db)) !== null
   const dead = counts.filter(({ failed }) => failed > 0)
   const { rows } = await sql<{ count: number }>`
     select count(*)::int as count from graphile_worker._private_jobs
@@ -34,7 +36,7 @@ export async function checkJobs(deps: DoctorDeps): Promise<Finding[]> {
       ),
     ),
     ...when(
-      state.oldestReadySeconds > WAIT_SECONDS_MAX,
+      !isQuiet && state.oldestReadySeconds > WAIT_SECONDS_MAX,
       error(
         'jobs_waiting',
         `A job has been due for ${Math.round(state.oldestReadySeconds / 60)} minutes; start a process that runs jobs: \`depot serve\` or \`depot serve --role worker\`.`,

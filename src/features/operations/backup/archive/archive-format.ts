@@ -18,6 +18,8 @@ const ArchiveName = Type.Object({ id: Type.String(), created: Type.String() })
 const Head = Type.Object({
   format: Type.Integer(),
   ...ArchiveName.properties,
+  /** The copy of the instance that created the backup. Backups of 1.0 have none. */
+  writer: Type.Optional(Type.String()),
   /** Version of Depot that created the backup. */
   version: Type.String(),
   /** Migrations of the schema, oldest first. They identify the schema of the rows. */

@@ -11,7 +11,7 @@ import { readEntries } from '../archive/archive-reader.ts'
 import { createArchiveWriter, writeTo } from '../archive/archive-writer.ts'
 import { encryptTo } from '../archive/encryption.ts'
 import { openPrevious, type Previous, readHeadOf } from '../archive/open-previous.ts'
-import type { Client } from '../rows.ts'
+import { type Client, type Copy, readCopy, withConnection } from '../rows.ts'
 import {
   type BackupDeps,
   type BackupOptions,
@@ -40,6 +40,8 @@ export type ScheduledOptions = Pick<BackupOptions, 'events' | 'version' | 'onPro
   recipients: readonly string[]
   /** Number of backups to keep. */
   keep: number
+  /** Whether to use a target at which another copy of the instance made the last backup. */
+  mayTakeOver?: boolean
   /** Called when the backup is complete, before older backups are deleted. */
   onWritten(report: BackupReport & { name: string }): Promise<void>
 }
@@ -56,12 +58,13 @@ export async function backUpTo(
   const folder = await mkdtemp(join(tmpdir(), 'depot-backup-'))
   try {
     return await withBackupLock(deps, async (client) => {
-      await claimTarget(target, await instanceOf(client))
+      const copy = await readCopy(client)
+      await claimTarget(target, copy, options.mayTakeOver === true)
       // Only this process uses the target.
       await target.files.sweep({ olderThanMs: 0, nowMs: Number.MAX_SAFE_INTEGER })
-      const report = await write(target, deps, { client, folder, options })
+      const report = await write(target, deps, { client, folder, options, copy })
       await options.onWritten(report)
-      await removeOld(target, options.keep)
+      await removeOld(target, options.keep, copy)
       return report
     })
   } finally {
@@ -69,9 +72,9 @@ export async function backUpTo(
   }
 }
 
-type Work = { client: Client; folder: string; options: ScheduledOptions }
+type Work = { client: Client; folder: string; options: ScheduledOptions; copy: Copy }
 
-async function write(target: Target, deps: BackupDeps, { client, folder, options }: Work) {
+async function write(target: Target, deps: BackupDeps, { client, folder, options, copy }: Work) {
   const { recipients } = options
   const previous = await openNewest(target, join(folder, 'previous'), recipients)
   await beginSnapshot(client)
@@ -89,6 +92,8 @@ async function write(target: Target, deps: BackupDeps, { client, folder, options
     for await (const { entry } of readEntries(createReadStream(listPath))) await writer.note(entry)
     const events = await copyEvents(writer, { ...options, events: options.events() })
     await writer.finish()
+    // Another copy that has taken the target over in the meantime might delete the new packs.
+    await claimTarget(target, copy, false)
     const name = backupName(head.created, head.id)
     await index.publish(indexKey(name))
     const bytes = files.bytes + (await archive.publish(backupKey(name)))
@@ -148,30 +153,46 @@ async function* only(entries: AsyncGenerator<ManifestEntry>, packs: ReadonlySet<
 }
 
 /** Returns the names of the backups that the next backup deletes. */
-export async function listExpiring(target: Target, keep: number): Promise<string[]> {
-  const { backups, indexes } = await listTarget(target)
-  const [kept, old] = [backups.slice(0, keep - 1), backups.slice(keep - 1)]
-  return kept.every(({ name }) => indexes.includes(name)) ? old.map(({ name }) => name) : []
+export async function listExpiring(target: Target, deps: Pick<BackupDeps, 'pool'>, keep: number): Promise<string[]> {
+  const copy = await withConnection(deps.pool, 'depot-backup', readCopy)
+  const { own, others } = await separate(target, copy)
+  const isComplete = [...own.slice(0, keep - 1), ...others].every(({ head }) => head !== undefined)
+  return isComplete ? own.slice(keep - 1).map(({ name }) => name) : []
 }
 
-/** Deletes all but the newest backups, and what no remaining backup refers to. */
-async function removeOld(target: Target, keep: number): Promise<void> {
+type Described = { name: string; head: Head | undefined }
+
+/** Separates the backups of this copy, newest first. Those of 1.0 name no copy, and belong to the one that was never restored. */
+async function separate(
+  target: Target,
+  { writer, restored }: Copy,
+): Promise<{ own: Described[]; others: Described[] }> {
+  const { backups, indexes } = await listTarget(target)
+  const [own, others]: [Described[], Described[]] = [[], []]
+  for (const { name } of backups) {
+    // Without an index, the head of an encrypted backup cannot be read.
+    const head = indexes.includes(name) ? await readHeadOf(objectSource(target, indexKey(name))) : undefined
+    const isOwn = head?.writer === undefined ? !restored : head.writer === writer
+    ;(isOwn ? own : others).push({ name, head })
+  }
+  return { own, others }
+}
+
+/** Deletes all but the newest backups of this copy, and what no remaining backup refers to. */
+async function removeOld(target: Target, keep: number, copy: Copy): Promise<void> {
   const { files } = target
+  const { own, others } = await separate(target, copy)
   const { backups, packs, indexes } = await listTarget(target)
-  const kept = new Set(backups.slice(0, keep).map(({ name }) => name))
+  const remaining = [...own.slice(0, keep), ...others]
+  const kept = new Set(remaining.map(({ name }) => name))
   const used = new Set<string>()
-  for (const name of kept) {
-    // Without an index, the head of an encrypted backup cannot be read, so nothing can be deleted.
-    if (!indexes.includes(name)) return
-    for (const { id } of (await readHeadOf(objectSource(target, indexKey(name)))).since) used.add(id)
+  for (const { head } of remaining) {
+    // Nothing can be deleted if the packs of a backup are not known.
+    if (head === undefined) return
+    for (const { id } of head.since) used.add(id)
   }
   // An archive goes before its files, so that each archive that exists can be restored.
   for (const { name } of backups) if (!kept.has(name)) await files.remove(backupKey(name))
   for (const name of indexes) if (!kept.has(name)) await files.remove(indexKey(name))
   for (const { id, key } of packs) if (!used.has(id)) await files.remove(key)
-}
-
-async function instanceOf(client: Client): Promise<string> {
-  const { rows } = await client.query<{ id: string }>('select id from instance')
-  return rows[0]?.id ?? ''
 }

@@ -58,6 +58,9 @@ const namesIn = async (target: string): Promise<string[]> => (await readdir(join
 const packsIn = async (target: string): Promise<string[]> =>
   (await namesIn(target)).filter((name) => name.startsWith('files-'))
 
+const backupsIn = async (target: string): Promise<string[]> =>
+  (await namesIn(target)).filter((name) => /^depot-.*tar$/.test(name)).map((name) => name.replace('.tar', ''))
+
 /** Deletes all versions of a project, so that the instance does not need their files. */
 async function forgetFiles(): Promise<number> {
   const { rowCount } = await database.pool.query(
@@ -176,6 +179,38 @@ test('with BACKUP_RECIPIENT, everything but the lists of files is encrypted, als
   const rotated = await json(['backup'], { ...using, BACKUP_RECIPIENT: await identityToRecipient(other) })
   assert.equal(rotated.earlier, 0)
   assert.equal((await restored(['latest', '--identity', at('other.txt')], using)).files, first.files)
+})
+
+test('a restored copy is another writer: it refuses the target, takes it over if told, and deletes only its own backups', async () => {
+  const target = at('copies')
+  const using = { ...env, BACKUP_TARGET: target, BACKUP_KEEP: '1' }
+  const first = await json(['backup'], using)
+  // As 1.0 left it: no writer in the target and in its backups.
+  const owner = JSON.parse(await readFile(join(target, 'objects/instance.json'), 'utf8'))
+  assert.match(owner.writer, /^\w{16}$/)
+  await writeFile(join(target, 'objects/instance.json'), `${JSON.stringify({ instance: owner.instance })}\n`)
+  const to = await emptyDatabase()
+  try {
+    const there = { ...using, DATABASE_URL: to.connectionString, DATA_DIR: at('copy') }
+    const { stdout } = await commandHere(['restore', 'latest'], there)
+    assert.match(stdout, /\nBackups of this copy need another BACKUP_TARGET\. .* `depot backup --take-over` once\.\n$/)
+    const refused = /Another copy of this instance made the last backup .* run `depot backup --take-over`; otherwise/
+    assert.match(await failure(['backup'], there), refused)
+    // The original is the writer of a target of 1.0.
+    const second = await json(['backup'], using)
+    assert.deepEqual(await backupsIn(target), [second.name])
+    assert.match(await failure(['backup'], there), refused)
+    const taken = [await json(['backup', '--take-over'], there), await json(['backup'], there)]
+    assert.deepEqual(await backupsIn(target), [second.name, taken[1].name].sort())
+    assert.match(await failure(['backup'], using), refused)
+    assert.deepEqual((await json(['backup', '--dry-run'], there)).backups, [taken[1].name])
+    assert.equal((await restored([second.name], using)).files, first.files)
+    const back = await json(['backup', '--take-over'], using)
+    assert.deepEqual(await backupsIn(target), [taken[1].name, back.name].sort())
+  } finally {
+    await to.close()
+  }
+  assert.equal((await commandHere(['backup', at('x.tar'), '--take-over'], using)).code, 2)
 })
 
 test('another instance, a second backup at the same time, and a target that cannot be used are refused', async () => {

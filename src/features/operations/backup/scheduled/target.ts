@@ -3,10 +3,13 @@
 // later backups. `files-ID-KEY.tar` is a pack of files, to which several backups refer.
 import { PassThrough, type Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import Type, { type Static } from 'typebox'
+import { Value } from 'typebox/value'
 import { ApiError } from '#lib/errors.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import type { Files } from '#ports/files/files.ts'
 import type { Source } from '../archive/encryption.ts'
+import type { Copy } from '../rows.ts'
 
 type Store = Pick<Files, 'receive' | 'publish' | 'discard' | 'put' | 'open' | 'list' | 'remove' | 'sweep' | 'close'>
 
@@ -81,15 +84,43 @@ export async function listTarget({ files }: Pick<Target, 'files'>): Promise<Cont
   return content
 }
 
-/** Marks the target as that of an instance. @throws OperatorError if another instance uses it. */
-export async function claimTarget({ files, address }: Target, instance: string): Promise<void> {
-  const opened = await files.open(OWNER)
-  const owner = opened === undefined ? undefined : (await buffer(opened.stream)).toString('utf8').trim()
-  if (owner === undefined) return files.put(OWNER, Buffer.from(`${JSON.stringify({ instance })}\n`), TYPE)
-  if (owner === JSON.stringify({ instance })) return
+/** The instance that uses a target, and the copy of it that wrote last. Targets of 1.0 have no writer. */
+const Owner = Type.Object({ instance: Type.String(), writer: Type.Optional(Type.String()) })
+
+/**
+ * Marks the target as that of this copy of an instance.
+ * @throws OperatorError if another instance uses it, or if another copy wrote last and this copy does not take it over. A
+ * target of 1.0 belongs to the copy that was never restored.
+ */
+export async function claimTarget(
+  { files, address }: Target,
+  { instance, writer, restored }: Copy,
+  mayTakeOver: boolean,
+): Promise<void> {
+  const owner = await readOwner(files)
+  if (owner !== undefined && owner.instance !== instance) {
+    throw new OperatorError(
+      `BACKUP_TARGET ${address} contains the backups of another instance. Choose another folder or prefix for this instance.`,
+    )
+  }
+  if (owner?.writer === writer) return
+  const isFree = owner === undefined || (owner.writer === undefined && !restored)
+  if (isFree || mayTakeOver) return files.put(OWNER, Buffer.from(`${JSON.stringify({ instance, writer })}\n`), TYPE)
   throw new OperatorError(
-    `BACKUP_TARGET ${address} contains the backups of another instance. Choose another folder or prefix for this instance.`,
+    `Another copy of this instance made the last backup at BACKUP_TARGET ${address}. If that copy is not used any more, run \`depot backup --take-over\`; otherwise, choose another folder or prefix for this copy.`,
   )
+}
+
+async function readOwner(files: Pick<Store, 'open'>): Promise<Static<typeof Owner> | undefined> {
+  const opened = await files.open(OWNER)
+  if (opened === undefined) return undefined
+  const text = (await buffer(opened.stream)).toString('utf8')
+  try {
+    const value: unknown = JSON.parse(text)
+    return Value.Check(Owner, value) ? value : { instance: '' }
+  } catch {
+    return { instance: '' }
+  }
 }
 
 export type Upload = {
