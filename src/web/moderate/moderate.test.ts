@@ -53,7 +53,8 @@ const decide = (
 ) => {
   const [, form = ''] = page.body.split('class="stick scrolls decide"')
   const seen = /name="seen" value="([^"]*)"/.exec(form)?.[1] ?? ''
-  return moderator.sendFrom(page, reviewOf(project), { seen, ...fields })
+  const parts = (/name="parts" value="([^"]*)"/.exec(form)?.[1] ?? '').replaceAll('&quot;', '"')
+  return moderator.sendFrom(page, reviewOf(project), { seen, parts, ...fields })
 }
 /** Sends the form of Undo. */
 const undo = (moderator: Visitor, page: LightMyRequestResponse, project: { id: string }) => {
@@ -315,6 +316,35 @@ test('of two moderators who decide, the second sees the first decision, keeps th
     `${reviewOf(project)}?done=approved`,
   )
   assert.equal(await statusOf(project), 'approved')
+})
+
+test('a project that has changed since the page was opened is not decided: the page names the changes and keeps the text', async () => {
+  const project = await waiting()
+  const moderator = as(mira)
+  const page = await moderator.get(reviewOf(project))
+  for (const text of ['New project', '1.0.0', 'A project for a test.']) assertSays(page, 200, text)
+  await t.as(owner).patch(`/v3/project/${project.id}`, { description: 'Later text', license_id: 'MIT' })
+  await t.make.version({ project, version_number: '1.1.0-later' })
+  const fields = { do: 'stay', decision: 'reject', message: 'My reasons' }
+  const refused = await decide(moderator, page, project, fields)
+  assertSays(refused, 409, 'Changed since you opened this page')
+  for (const part of ['Description', 'Licence', 'Version 1.1.0-later', 'My reasons', 'Decide anyway'])
+    assertSays(refused, 409, part)
+  assert.ok(!/Changed since you opened this page[^<]*<[^.]*Summary/.test(refused.body))
+  assert.equal(await statusOf(project), 'processing')
+  assertLeads(await decide(moderator, refused, project, fields), `${reviewOf(project)}?done=rejected`)
+})
+
+test('a project that its author took back to draft has no form for a decision', async () => {
+  const project = await waiting()
+  const moderator = as(mira)
+  const page = await moderator.get(reviewOf(project))
+  assert.equal((await t.as(owner).patch(`/v3/project/${project.id}`, { status: 'draft' })).statusCode, 204)
+  const refused = await decide(moderator, page, project, { do: 'stay', decision: 'approve' })
+  assertSays(refused, 409, 'is a draft')
+  assert.ok(!refused.body.includes('name="decision"'))
+  assertSays(await moderator.get(reviewOf(project)), 200, 'This project is a draft')
+  assert.equal(await statusOf(project), 'draft')
 })
 
 test('an undo after the owner changed the project is refused with the reason', async () => {

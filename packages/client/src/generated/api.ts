@@ -8021,10 +8021,10 @@ export interface components {
         };
         /** ProjectChanges */
         ProjectChanges: {
-            /** @description Send it with the decision, so that it cannot overwrite one made in the meantime */
+            /** @description The state that the response shows. Send it with the decision, so that the decision applies to this state only */
             seen: string;
             /**
-             * @description `first`: the project was never approved
+             * @description `first`: the project was never approved, so all of it is in the lists of added items
              * @enum {string}
              */
             review: "first" | "repeat";
@@ -8097,6 +8097,56 @@ export interface components {
                 }[];
                 omitted: number;
             };
+            /** @description For a first review: the changes since `since`; null for other reviews, or if no earlier state is known */
+            recent: {
+                texts: {
+                    field: string;
+                    changed: boolean;
+                    /** @description Both texts in reading order. A long text that has changed a lot is one removed and one added part */
+                    parts: {
+                        /** @enum {string} */
+                        change: "same" | "added" | "removed";
+                        text: string;
+                    }[];
+                }[];
+                lists: {
+                    field: string;
+                    same: string[];
+                    added: string[];
+                    removed: string[];
+                }[];
+                /** @description All links */
+                links: {
+                    platform: string;
+                    before: string | null;
+                    after: string | null;
+                    /** @description Number of other projects with a link to the same host */
+                    other_projects: number | null;
+                }[];
+                /** @description URLs */
+                icon: {
+                    before: string | null;
+                    after: string | null;
+                };
+                gallery: {
+                    added: components["schemas"]["ReviewedImage"][];
+                    removed: components["schemas"]["ReviewedImage"][];
+                    changed: {
+                        before: components["schemas"]["ReviewedImage"];
+                        after: components["schemas"]["ReviewedImage"];
+                    }[];
+                };
+                /** @description At most 200 in each list, newest first; `omitted` is the number of others */
+                versions: {
+                    added: components["schemas"]["ReviewedVersion"][];
+                    removed: components["schemas"]["ReviewedVersion"][];
+                    changed: {
+                        before: components["schemas"]["ReviewedVersion"];
+                        after: components["schemas"]["ReviewedVersion"];
+                    }[];
+                    omitted: number;
+                };
+            } | null;
         };
         /** ProjectCreate */
         ProjectCreate: {
@@ -8197,7 +8247,7 @@ export interface components {
             moderation_message?: string | null;
             /** @description Details of the message, in Markdown. Members can only clear them (null), after the approval */
             moderation_message_body?: string | null;
-            /** @description The last event of the review that the moderator has seen, from the queue. 409 with the later event if it is out of date. Only for moderators */
+            /** @description The state that the moderator has seen, from the queue or the changes of the project. 409 if the project has changed since, with the last event. Only for moderators */
             seen?: string;
             /**
              * @description `trusted_only`: only trusted publishers publish versions. Members see it with the trusted publishers
@@ -8481,7 +8531,7 @@ export interface components {
             claimed_until: string | null;
             /** @description Whether a moderator has written to the members since the submission, and they have not replied */
             waits_for_reply: boolean;
-            /** @description The last event of the review. Send it with the decision, so that it cannot overwrite a later one */
+            /** @description The state that the response shows. Send it with the decision, so that the decision applies to this state only */
             seen: string;
         } | null;
         /** QueuedWebhookDelivery */

@@ -1,20 +1,22 @@
-// The last event of a review: moderators send it with a decision, so that nobody overwrites a decision that they have not
-// seen.
+// What a moderator has seen of a project: they send it with a decision, so that it applies to this state only.
 import { sql } from 'kysely'
 import { ApiError } from '#lib/errors.ts'
 import type { Db } from '#platform/db/db.ts'
 
 /** SQL expression: the ID of the last message or status change in the thread of `project`; null if there is none. */
-export const LAST_EVENT = sql<string | null>`(select thread_message.id from thread
+const LAST_EVENT = sql<string | null>`(select thread_message.id from thread
   join thread_message on thread_message.thread_id = thread.id
   where thread.project_id = project.id order by thread_message.created desc, thread_message.id desc limit 1)`
 
-/** Returns the value of `seen` for this state of a review. */
-export function toSeen({ status, lastEvent }: { status: string; lastEvent: string | null }): string {
-  return lastEvent === null ? status : `${status}.${lastEvent}`
-}
+/**
+ * SQL expression: a string that changes with everything that moderators see of `project`: texts, tags, licence, links,
+ * images, versions, files, status and messages. Downloads and followers do not raise revisions.
+ */
+export const SEEN = sql<string>`md5(concat_ws('.', project.status, ${LAST_EVENT}, project.revision,
+  (select concat_ws('.', count(*), sum(version.revision)) from version where version.project_id = project.id)))`
 
 type LastEvent = {
+  seen: string
   id: string | null
   body: { type: string; old_status?: string; new_status?: string } | null
   at: Date | null
@@ -28,13 +30,13 @@ export async function requireSeen(
   project: { id: string; status: string; moderation_message: string | null },
   seen: string,
 ): Promise<void> {
-  const { rows } = await sql<LastEvent>`select last.id, message.body, message.created as at,
+  const { rows } = await sql<LastEvent>`select last.seen, last.id, message.body, message.created as at,
       account.id as author, account.username
-    from (select ${LAST_EVENT} as id from project where project.id = ${project.id}) last
+    from (select ${SEEN} as seen, ${LAST_EVENT} as id from project where project.id = ${project.id}) last
     left join thread_message message on message.id = last.id
     left join account on account.id = message.author_id`.execute(db)
   const last = rows[0]
-  const current = toSeen({ status: project.status, lastEvent: last?.id ?? null })
+  const current = last?.seen
   if (current === seen) return
   const by = last?.author ? { id: last.author, username: last.username } : null
   const decision = last?.body?.type === 'status_change' ? last.body : undefined

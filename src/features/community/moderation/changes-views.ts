@@ -110,9 +110,12 @@ const Holder = Type.Object({ id: Type.String(), username: Type.String() })
 export const ProjectChangesView = Type.Object(
   {
     seen: Type.String({
-      description: 'Send it with the decision, so that it cannot overwrite one made in the meantime',
+      description:
+        'The state that the response shows. Send it with the decision, so that the decision applies to this state only',
     }),
-    review: Type.Enum(['first', 'repeat'], { description: '`first`: the project was never approved' }),
+    review: Type.Enum(['first', 'repeat'], {
+      description: '`first`: the project was never approved, so all of it is in the lists of added items',
+    }),
     since: Nullable(
       Type.Object(
         { reason: Type.Enum(['approval', 'message', 'submission']), at: Timestamp },
@@ -138,6 +141,12 @@ export const ProjectChangesView = Type.Object(
       description: `Files that other projects also contain, at most ${SHARED_FILES_MAX}. A project cannot be published with a file that another project published first`,
     }),
     ...CHANGE,
+    recent: Nullable(
+      Type.Object(CHANGE, {
+        description:
+          'For a first review: the changes since `since`; null for other reviews, or if no earlier state is known',
+      }),
+    ),
   },
   { title: 'ProjectChanges' },
 )

@@ -1,6 +1,7 @@
 // Changes since the last approval, decisions on an outdated state, and undoing decisions.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { newId } from '#lib/ids.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import { jobHandlers } from '#main/jobs.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
@@ -64,14 +65,21 @@ const notifiedOf = async (project: { id: string }): Promise<string[]> => {
     .map(({ new_status: status }) => status ?? '')
 }
 
-test('a first review shows the changes since the submission, and since the last message of the moderators', async () => {
+test('a first review shows all of the project, and what has changed since the submission and the last message', async () => {
   const project = await submitted()
   const first = await changes(project)
   assert.deepEqual([first.review, first.since.reason, first.decision], ['first', 'submission', null])
-  assert.equal(first.texts.filter(({ changed }: { changed: boolean }) => changed).length, 0)
+  assert.deepEqual(marks(first, 'description'), ['added: # Test'])
+  assert.deepEqual(
+    first.versions.added.map(({ number }: { number: string }) => number),
+    ['1.0.0'],
+  )
+  assert.equal(first.recent.texts.filter(({ changed }: { changed: boolean }) => changed).length, 0)
+  assert.deepEqual(first.recent.versions.added, [])
   await edit(project, { description: 'It shows every ore', link_urls: { source: 'https://code.example/lantern' } })
   const second = await changes(project)
-  assert.deepEqual(marks(second, 'description'), ['removed: # Test', 'added: It shows every ore'])
+  assert.deepEqual(marks(second, 'description'), ['added: It shows every ore'])
+  assert.deepEqual(marks(second.recent, 'description'), ['removed: # Test', 'added: It shows every ore'])
   assert.deepEqual(second.links, [
     { platform: 'source', before: null, after: 'https://code.example/lantern', other_projects: 0 },
   ])
@@ -80,8 +88,9 @@ test('a first review shows the changes since the submission, and since the last 
   await edit(project, { description: 'It shows every lamp' })
   const third = await changes(project)
   assert.equal(third.since.reason, 'message', 'members cannot see a private note')
-  assert.deepEqual(marks(third, 'description'), ['removed: ore', 'added: lamp'])
-  assert.deepEqual(third.links[0].before, 'https://code.example/lantern')
+  assert.deepEqual(marks(third.recent, 'description'), ['removed: ore', 'added: lamp'])
+  assert.deepEqual(third.recent.links[0].before, 'https://code.example/lantern')
+  assert.deepEqual(third.links[0].before, null)
 })
 
 test('a later review shows the changes since the last approval, of every kind', async () => {
@@ -153,6 +162,43 @@ test('a decision on an outdated state is 409 and says who did what; another clai
   await edit(project, { status: 'approved', seen: stale.json().details.seen }, jon)
 })
 
+test('a decision applies to the texts, images, versions and files that the moderator saw, not to downloads', async () => {
+  const project = await submitted()
+  const [version] = (await t.as(owner).get(`/v3/project/${project.id}/version`)).json()
+  const { db } = t.deps
+  const edits: Record<string, () => Promise<unknown>> = {
+    description: () => edit(project, { description: 'Later' }),
+    licence: () => edit(project, { license_id: 'MIT' }),
+    tags: () => edit(project, { categories: ['utility'] }),
+    links: () => edit(project, { link_urls: { wiki: 'https://wiki.example/x' } }),
+    'a new version': () => t.make.version({ project, version_number: '1.1.0' }),
+    changelog: () => t.as(owner).patch(`/v3/version/${version.id}`, { changelog: 'Hidden until now' }),
+    file: () => t.make.file({ project, version, bytes: Buffer.from('other'), filename: 'other.jar', primary: false }),
+    image: () =>
+      db
+        .insertInto('gallery_item')
+        .values({
+          id: newId(),
+          project_id: project.id,
+          url: 'data/x/images/a.webp',
+          raw_url: 'data/x/images/a.png',
+          content_sha1: '0'.repeat(40),
+        })
+        .execute(),
+    message: () => write(project, owner, 'Look again'),
+  }
+  for (const [what, change] of Object.entries(edits)) {
+    const { seen } = await changes(project)
+    await change()
+    assertError(await decide(project, { status: 'rejected', seen }), 409, 'conflict', 'seen')
+    assert.notEqual((await queued(project)).seen, seen, what)
+  }
+  const { seen } = await changes(project)
+  await db.updateTable('project').set({ downloads: 7, followers: 3 }).where('id', '=', project.id).execute()
+  await db.updateTable('version').set({ downloads: 7 }).where('id', '=', version.id).execute()
+  await edit(project, { status: 'approved', seen }, mira)
+})
+
 test('of two decisions at the same time, one is made', async () => {
   const project = await submitted()
   const { seen } = await changes(project)
@@ -203,10 +249,10 @@ test('an undone decision leaves the project as before, and nobody is notified', 
   await announce()
   assert.deepEqual(await notifiedOf(project), [])
   const after = await queued(project)
-  assert.deepEqual([after.queued, after.seen, after.position], [before.queued, before.seen, before.position])
+  assert.deepEqual([after.queued, after.position], [before.queued, before.position])
   const change = await changes(project)
   assert.deepEqual([change.review, change.since.reason], ['first', 'submission'])
-  assert.deepEqual(marks(change, 'description'), ['removed: # Test', 'added: After the submission'])
+  assert.deepEqual(marks(change.recent, 'description'), ['removed: # Test', 'added: After the submission'])
   const entries = (
     await t.as(await t.make.account({ role: 'admin' })).get('/_internal/admin/audit-log', {
       query: { action: 'project.status_changed', subject_id: project.id },

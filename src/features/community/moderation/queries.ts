@@ -1,7 +1,7 @@
 // The moderation queue: the projects with the status `processing`, in the order of their submission.
 
 import { type RawBuilder, sql } from 'kysely'
-import { LAST_EVENT } from '#features/catalogue/reviews/seen.ts'
+import { SEEN } from '#features/catalogue/reviews/seen.ts'
 import { type QueuedScan, SCANS_OF_PROJECT } from '#features/catalogue/scans/queries.ts'
 import { countRows, type Db } from '#platform/db/db.ts'
 import type { ClaimRow, QueueRow } from './views.ts'
@@ -64,7 +64,7 @@ export function listQueue(
           eb
             .selectFrom('project')
             .select(columns)
-            .select(['project.team_id', 'project.organization_id', since.as('since')])
+            .select(['project.team_id', 'project.organization_id', 'project.revision', since.as('since')])
             .select(sql<number>`row_number() over (order by ${since}, project.id)`.as('position'))
             .where(sql<boolean>`project.status = 'processing'`)
             .as('project'),
@@ -86,7 +86,7 @@ export function listQueue(
       sql<string[] | null>`(select array_agg(distinct loader) from version, unnest(version.loaders) loader
         where ${shownVersions})`.as('loaders'),
       SCANS_OF_PROJECT.as('scans'),
-      LAST_EVENT.as('last_event'),
+      SEEN.as('seen'),
       sql<boolean>`coalesce((select message.body ->> 'type' = 'text' and message.hide_identity from thread
         join thread_message message on message.thread_id = thread.id
         where thread.project_id = project.id and message.body ->> 'type' in ('text', 'status_change')

@@ -4,7 +4,7 @@ import type { Static } from 'typebox'
 import { listSharedFiles } from '#features/catalogue/contents/content-owners.ts'
 import { findDecision } from '#features/catalogue/reviews/decisions.ts'
 import { findReportedStates } from '#features/catalogue/reviews/report-snapshots.ts'
-import { LAST_EVENT, toSeen } from '#features/catalogue/reviews/seen.ts'
+import { SEEN } from '#features/catalogue/reviews/seen.ts'
 import { findSnapshot, findState } from '#features/catalogue/reviews/snapshots.ts'
 import { notFound } from '#lib/errors.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -28,11 +28,14 @@ export async function readProjectChanges(
   ])
   if (review === undefined || now === undefined) throw notFound('project')
   const before = snapshot?.state ?? null
-  const change = compareProjects(before, now)
+  const isFirst = review.approved === null
+  // Nobody has reviewed any part of a project that was never approved, so all of it is new.
+  const change = compareProjects(isFirst ? null : before, now)
   const hosts = await countHosts(db, id, change.links)
+  const recent = isFirst && before !== null ? compareProjects(before, now) : null
   return {
-    seen: toSeen(review),
-    review: review.approved === null ? 'first' : 'repeat',
+    seen: review.seen,
+    review: isFirst ? 'first' : 'repeat',
     since: snapshot === undefined ? null : { reason: snapshot.reason, at: snapshot.created.toISOString() },
     decision:
       decision === undefined
@@ -46,20 +49,20 @@ export async function readProjectChanges(
           },
     shared_files: shared,
     ...toChangeView(config, change, { hosts, states: { before, after: now } }),
+    recent: recent && toChangeView(config, recent, { states: { before, after: now } }),
   }
 }
 
 type Review = {
-  status: string
+  seen: string
   approved: Date | null
-  lastEvent: string | null
   decider: { id: string; username: string } | null
 }
 
 function findReview(db: Db, id: string): Promise<Review | undefined> {
   return db
     .selectFrom('project')
-    .select(['status', 'approved', LAST_EVENT.as('lastEvent')])
+    .select(['approved', SEEN.as('seen')])
     .select(
       sql<Review['decider']>`(select jsonb_build_object('id', account.id, 'username', account.username)
         from project_decision join account on account.id = project_decision.account_id
@@ -106,12 +109,12 @@ export async function findUndoable(
   const row = await db
     .selectFrom('project')
     .innerJoin('project_decision as decision', 'decision.project_id', 'project.id')
-    .select(['project.id', 'project.name', 'project.status', 'decision.from_status', 'decision.to_status'])
-    .select(['decision.final_at', LAST_EVENT.as('lastEvent')])
+    .select(['project.id', 'project.name', 'decision.from_status', 'decision.to_status'])
+    .select(['decision.final_at', SEEN.as('seen')])
     .where('project.id', '=', id)
     .where('decision.final_at', '>', new Date(now()))
     .executeTakeFirst()
   if (row === undefined) return undefined
-  const { name, from_status: from, to_status: to, final_at: finalAt } = row
-  return { id, name, from, to, seen: toSeen(row), finalAt }
+  const { name, from_status: from, to_status: to, seen, final_at: finalAt } = row
+  return { id, name, from, to, seen, finalAt }
 }

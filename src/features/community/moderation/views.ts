@@ -1,7 +1,6 @@
 // Response schemas of the moderation queue.
 import Type, { type Static } from 'typebox'
 import { type FilesConfig, imageUrl } from '#features/basics/images/hosted-image.ts'
-import { toSeen } from '#features/catalogue/reviews/seen.ts'
 import { PROJECT_STATUSES, REQUESTABLE_STATUSES } from '#lib/project-status.ts'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { projectTypesOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
@@ -60,7 +59,8 @@ export const QueuedProjectView = Type.Object(
       description: 'Whether a moderator has written to the members since the submission, and they have not replied',
     }),
     seen: Type.String({
-      description: 'The last event of the review. Send it with the decision, so that it cannot overwrite a later one',
+      description:
+        'The state that the response shows. Send it with the decision, so that the decision applies to this state only',
     }),
   },
   { title: 'QueuedProject' },
@@ -69,9 +69,8 @@ type QueuedProjectView = Static<typeof QueuedProjectView>
 
 export type QueueRow = Omit<
   QueuedProjectView,
-  'queued' | 'published' | 'updated' | 'project_types' | 'ownership' | 'owner_record' | 'seen' | keyof typeof CLAIM
+  'queued' | 'published' | 'updated' | 'project_types' | 'ownership' | 'owner_record' | keyof typeof CLAIM
 > & {
-  last_event: string | null
   queued: Date | null
   published: Date
   updated: Date
@@ -116,7 +115,7 @@ export function toClaimView(claim: { id: string; username: string; claimed_until
 
 /** @param records of the owners, by `kind:id` */
 export function toQueuedProjectView(
-  { loaders, owner, claim, last_event: lastEvent, ...row }: QueueRow,
+  { loaders, owner, claim, ...row }: QueueRow,
   records: ReadonlyMap<string, OwnerRecord>,
   { taxonomy, config }: { taxonomy: Taxonomy; config: FilesConfig },
 ): QueuedProjectView {
@@ -130,6 +129,5 @@ export function toQueuedProjectView(
     ownership: owner && { ...owner, icon_url: imageUrl(config, owner.icon_url) },
     owner_record: owner && (records.get(`${owner.kind}:${owner.id}`) ?? null),
     ...toClaimView(claim),
-    seen: toSeen({ status: row.status, lastEvent }),
   }
 }

@@ -85,10 +85,7 @@ function showSpam(
   const { t, rich } = page.language
   const owner = rows[0]?.owner?.name ?? ''
   const title = t('moderate.spam.title', { count: rows.length })
-  const seen = rows.map(({ id, status, last_event: event }) => [
-    hiddenField('ids', id),
-    hiddenField('seen', event === null ? status : `${status}.${event}`),
-  ])
+  const seen = rows.map((row) => [hiddenField('ids', row.id), hiddenField('seen', row.seen)])
   const errors = form.errors
   const message = textArea(page, {
     name: 'message',

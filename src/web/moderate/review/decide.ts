@@ -42,6 +42,7 @@ async function decide(request: OwnRequest, review: Review, form: FormState): Pro
   const { deps, viewer } = request
   const decision = DECISIONS.find((name) => name === form.text('decision'))
   if (decision === undefined) throw validationError('decision', 'must be chosen')
+  if (review.view.status === 'draft') throw new ApiError('conflict', 'The project is a draft and cannot be decided')
   const message = form.text('message')
   if (decision !== 'approve' && isBlank(message)) throw validationError('message', 'must not be blank')
   const { project, membership } = review

@@ -28,7 +28,7 @@ const KEYS: readonly (readonly [keys: readonly string[], text: MessageKey])[] = 
 ]
 
 /** Fields that the form shows instead of the submitted ones. */
-export type DecisionFields = { seen: string; message: string }
+export type DecisionFields = { seen: string; parts: string; message: string }
 
 export function decisionForm(
   page: PageContext,
@@ -54,7 +54,7 @@ export function decisionForm(
     })),
   })
   const send = t(isOutdated ? 'moderate.decide-anyway' : 'moderate.send')
-  const content = html`${hiddenField('seen', fields.seen)}
+  const content = html`${hiddenField('seen', fields.seen)}${hiddenField('parts', fields.parts)}
 ${cards}
 ${repliesField(page, review, state)}
 ${textArea(page, { name: 'message', label: t('moderate.message'), hint: t('moderate.message.hint'), value: fields.message, maxLength: 65_536, rows: 7, isOptional: true, hotkey: 'm', errors })}

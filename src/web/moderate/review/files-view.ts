@@ -1,6 +1,6 @@
 // The files of a review: new and changed versions, verdicts of the scanner, and the entries that differ.
 import type { EntryRow, FileEntries } from '#features/community/moderation/entries/read-entries.ts'
-import { fileSize, timeAgo, visibleName } from '#platform/html/format.ts'
+import { dayText, fileSize, timeAgo, visibleName } from '#platform/html/format.ts'
 import { buttonForm } from '#platform/html/forms.ts'
 import { attributes, html, type Markup, type Part } from '#platform/html/html.ts'
 import type { IconName } from '#platform/html/icons.ts'
@@ -8,11 +8,8 @@ import { badge } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { status, statusOf } from '#platform/html/work/status.ts'
 import { reviewPath, versionPath, withQuery } from '#web/kit/paths.ts'
-import type { Review, ReviewedVersion } from './load-review.ts'
+import { EXPANDED, type Review, type ReviewedVersion } from './load-review.ts'
 import { section } from './section.ts'
-
-/** Number of new versions that are expanded; the others have one line. */
-const EXPANDED = 5
 
 /** Returns the path of the page with all entries of a version. */
 export function entriesPath(
@@ -56,13 +53,22 @@ function versionItem(
 ): Markup {
   const { language, now } = page
   const loaders = [...version.loaders, ...version.game_versions.slice(0, 4)].join(', ')
-  const entries = review.entries?.version.id === version.id ? review.entries.files : undefined
+  const entries = review.entries.get(version.id)
   return html`<li>${icon(page, 'file')}<div><p class="name">${versionLink(page, version, projectPath)}</p>
-<p class="facts">${badge('good', language.t('moderate.new'))} ${statusOf(page, 'version', version.status)} <span>${loaders}</span> <span>${timeAgo(language, new Date(version.published), now)}</span></p>
+<p class="facts">${newBadge(page, review, version)} ${statusOf(page, 'version', version.status)} <span>${loaders}</span> <span>${timeAgo(language, new Date(version.published), now)}</span></p>
 <ul>${version.files.map(({ filename, size }) => html`<li><code dir="auto">${filename}</code> <span class="soft">${fileSize(language, size)}</span></li>`)}</ul>
 ${entries === undefined ? allEntriesLink(page, review, version) : entriesOf(page, review, { version, files: entries })}
 </div></li>
 `
+}
+
+/** In a first review, all versions are new: the badge marks those that came or changed since the last look. */
+function newBadge(page: PageContext, { changes: { recent, review, since } }: Review, { id }: ReviewedVersion): Part {
+  if (review === 'repeat' || since === null || recent === null) return badge('good', page.language.t('moderate.new'))
+  const { added, changed } = recent.versions
+  const isRecent = [...added, ...changed.map(({ after }) => after)].some((version) => version.id === id)
+  const day = dayText(page.language, new Date(since.at))
+  return isRecent && badge('warn', page.language.t(`moderate.changes.since.${since.reason}`, { day }))
 }
 
 function changedItem(

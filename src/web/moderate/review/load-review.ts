@@ -7,7 +7,7 @@ import { type SimilarProjectView, toSimilarProjectView } from '#features/catalog
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import type { QueuedScan } from '#features/catalogue/scans/queries.ts'
 import type { ProjectChangesView } from '#features/community/moderation/changes-views.ts'
-import { type FileEntries, listEntries } from '#features/community/moderation/entries/read-entries.ts'
+import { type FileEntries, listEntriesOf } from '#features/community/moderation/entries/read-entries.ts'
 import { hasLostClaim, listProjectScans, listQueue } from '#features/community/moderation/queries.ts'
 import { findUndoable, readProjectChanges, type UndoableDecision } from '#features/community/moderation/read-changes.ts'
 import { listReplies, type ReplyRow } from '#features/community/moderation/replies/queries.ts'
@@ -36,13 +36,15 @@ export type Review = {
   replies: ReplyRow[]
   record: OwnerRecord | undefined
   similar: SimilarProjectView[]
-  /** Entries of the newest new version that differ from an earlier one. */
-  entries: { version: ReviewedVersion; files: FileEntries[] } | undefined
+  /** Entries by version: of the newest new version those that differ from an earlier one; in a first review, of all shown versions. */
+  entries: ReadonlyMap<string, FileEntries[]>
   /** The decision that led to this page, on this or on the previous project. */
   undoable: UndoableDecision | undefined
 }
 
-/** Maximum number of entries that the review page lists. */
+/** Number of new versions that the page shows in full; the others have one line. */
+export const EXPANDED = 5
+/** Maximum number of entries of a version that the review page lists. */
 const ENTRIES_MAX = 60
 
 /** @throws ApiError 404 if there is no such project */
@@ -78,11 +80,10 @@ export async function loadReview(request: OwnRequest): Promise<Review> {
   }
 }
 
-async function loadEntries({ deps }: OwnRequest, { versions }: Changes): Promise<Review['entries']> {
-  const version = versions.added[0]
-  if (version === undefined) return undefined
-  const against = version.compare_with ?? undefined
+async function loadEntries({ deps }: OwnRequest, { versions, review }: Changes): Promise<Review['entries']> {
   const query = { text: '', states: ['added', 'removed', 'changed'], count: ENTRIES_MAX, offset: 0 } as const
-  const { files } = await listEntries(deps, { versionId: version.id, against }, query)
-  return { version, files }
+  const shown = versions.added.slice(0, review === 'first' ? EXPANDED : 1)
+  if (shown.length === 0) return new Map()
+  const compared = shown.map(({ id, compare_with: against }) => ({ versionId: id, against: against ?? undefined }))
+  return listEntriesOf(deps, compared, query)
 }

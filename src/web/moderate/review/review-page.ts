@@ -30,6 +30,7 @@ import { imagesPart, linksPart, ownerPart, similarPart } from './facts-view.ts'
 import { filesPart } from './files-view.ts'
 import { loadReview, type Review } from './load-review.ts'
 import { section } from './section.ts'
+import { changedParts, writeParts } from './seen-parts.ts'
 import { undoNote } from './undo-note.ts'
 
 export function reviewPages(pages: Pages): void {
@@ -65,9 +66,12 @@ async function showReview(
   const path = projectPath(view)
   const isOutdated = state.refusal?.status === 409 && ['stay', 'next'].includes(request.field('do'))
   // Only a refusal that shows the later event accepts it. Other refusals keep what the moderator has seen.
-  const seen = isOutdated ? changes.seen : state.text('seen', changes.seen)
+  const isFresh = isOutdated || state.text('seen') === ''
+  const seen = isFresh ? changes.seen : state.text('seen')
+  const parts = isFresh ? writeParts(page, review) : state.text('parts')
+  const isDraft = view.status === 'draft'
   const description = await request.texts.render(view.description, page)
-  const notes = html`${isOutdated && lastEvent(page, review)}${undoNote(page, review.undoable, undoneBy(review))}`
+  const notes = html`${isOutdated && [lastEvent(page, review), changesSince(page, review, state)]}${undoNote(page, review.undoable, undoneBy(review))}`
   const body = html`<div class="split decision"><div class="body flush">
 ${jump(page, review)}
 ${changesPart(page, review, description)}
@@ -78,9 +82,9 @@ ${similarPart(page, review)}
 ${ownerPart(request, review)}
 ${section({ id: 'thread', title: t('moderate.thread'), content: await threadList(request, review.thread) })}
 </div>
-<aside id="decide" aria-label="${t('moderate.decision')}">${decisionForm(page, review, { state, fields: { seen, message }, isOutdated })}</aside>
+<aside id="decide" aria-label="${t('moderate.decision')}">${isDraft ? note(page, 'warn', html`<p>${t('moderate.draft')}</p>`) : decisionForm(page, review, { state, fields: { seen, parts, message }, isOutdated })}</aside>
 </div>
-<p class="to-foot"><a class="button main" href="#decide">${t('moderate.to-decision')}</a></p>`
+${!isDraft && html`<p class="to-foot"><a class="button main" href="#decide">${t('moderate.to-decision')}</a></p>`}`
   return showWork(request, {
     title: t('moderate.review-of', { name: view.name }),
     subject: {
@@ -171,6 +175,14 @@ function claimBar({ page, viewer }: OwnRequest, { entry, project, hadClaim }: Re
   }
   const buttons = html`${button('claim', t('moderate.claim.extend'))}${button('release', t('moderate.claim.release'), 'u')}`
   return bar(t('moderate.claim.own', { minutes }), buttons, { left: Math.ceil(leftMs / 1000) })
+}
+
+/** Names the parts that have changed since the form was loaded. */
+function changesSince(page: PageContext, review: Review, state: FormState): Part {
+  const names = changedParts(page, review, state.text('parts'))
+  if (names === undefined || names.length === 0) return null
+  const list = names.map((name, index) => html`${index > 0 && ', '}<bdi>${name}</bdi>`)
+  return note(page, 'warn', html`<p>${page.language.rich('moderate.outdated.parts', { parts: html`${list}` })}</p>`)
 }
 
 /** Renders the event that outdated the form. */

@@ -29,7 +29,7 @@ export const ProjectPatch = Type.Object(
         minLength: 1,
         maxLength: 64,
         description:
-          'The last event of the review that the moderator has seen, from the queue. 409 with the later event if it is out of date. Only for moderators',
+          'The state that the moderator has seen, from the queue or the changes of the project. 409 if the project has changed since, with the last event. Only for moderators',
       }),
     ),
     publishing: Type.Optional(

@@ -44,19 +44,52 @@ export type FileEntries = {
   listed: { counts: Counts; matches: number; entries: EntryRow[] } | undefined
 }
 
+/** A version, and the version to compare its files with. */
+type Compared = { versionId: string; against: string | undefined }
+
 /**
  * Lists the entries that match, file by file, until `count` entries are listed.
  * @throws ApiError `invalid_input` if the version has no such file.
  */
 export async function listEntries(
   { db, files }: EntryDeps,
-  { versionId, against }: { versionId: string; against: string | undefined },
+  { versionId, against }: Compared,
   query: EntryQuery,
 ): Promise<{ files: FileEntries[]; omitted: number }> {
-  const all = await listFiles(db, versionId)
-  const others = against === undefined ? [] : await listFiles(db, against)
+  const rows = await listFiles(db, [versionId, against ?? versionId])
+  const all = rows.get(versionId) ?? []
   const wanted = query.file === undefined ? all : all.filter(({ id }) => id === query.file)
   if (query.file !== undefined && wanted.length === 0) throw invalidInput('The version has no such file', 'file')
+  const lists = await compareFiles(files, { wanted, others: otherFiles(rows, against) }, query)
+  return { files: lists, omitted: Math.max(0, wanted.length - FILES_MAX) }
+}
+
+/** Lists the entries of several versions, by version, with one statement. */
+export async function listEntriesOf(
+  { db, files }: EntryDeps,
+  versions: readonly Compared[],
+  query: EntryQuery,
+): Promise<Map<string, FileEntries[]>> {
+  const rows = await listFiles(
+    db,
+    versions.flatMap(({ versionId, against }) => [versionId, against ?? versionId]),
+  )
+  const lists = new Map<string, FileEntries[]>()
+  for (const { versionId, against } of versions) {
+    const wanted = rows.get(versionId) ?? []
+    lists.set(versionId, await compareFiles(files, { wanted, others: otherFiles(rows, against) }, query))
+  }
+  return lists
+}
+
+const otherFiles = (rows: ReadonlyMap<string, FileRow[]>, against: string | undefined): readonly FileRow[] =>
+  (against === undefined ? undefined : rows.get(against)) ?? []
+
+async function compareFiles(
+  files: EntryDeps['files'],
+  { wanted, others }: { wanted: readonly FileRow[]; others: readonly FileRow[] },
+  query: EntryQuery,
+): Promise<FileEntries[]> {
   const lists: FileEntries[] = []
   let left = query.count
   for (const file of wanted.slice(0, FILES_MAX)) {
@@ -69,7 +102,7 @@ export async function listEntries(
     left -= listed?.entries.length ?? 0
     lists.push({ file, against: before === undefined ? undefined : counterpart, listed })
   }
-  return { files: lists, omitted: Math.max(0, wanted.length - FILES_MAX) }
+  return lists
 }
 
 type Entry = { name: string; sizeBytes: number; crc32: number }
@@ -129,7 +162,7 @@ export async function readEntryText(
   { db, files }: EntryDeps,
   { versionId, fileId, path }: { versionId: string; fileId: string; path: string },
 ): Promise<{ path: string; size: number; text: string | null; complete: boolean }> {
-  const file = (await listFiles(db, versionId)).find(({ id }) => id === fileId)
+  const file = (await listFiles(db, [versionId])).get(versionId)?.find(({ id }) => id === fileId)
   if (file === undefined) throw notFound('file')
   const entry = (await readEntries(files, file))?.find(({ name }) => name === path)
   if (entry === undefined) throw notFound('entry')
@@ -148,12 +181,14 @@ function decodeText(bytes: Buffer): string | null {
   }
 }
 
-function listFiles(db: Db, versionId: string): Promise<FileRow[]> {
-  return db
+/** Returns the files of versions, by version. */
+async function listFiles(db: Db, versionIds: readonly string[]): Promise<Map<string, FileRow[]>> {
+  const rows = await db
     .selectFrom('file')
-    .select(['id', 'filename', 'is_primary', 'storage_key', 'size_bytes'])
-    .where('version_id', '=', versionId)
+    .select(['version_id', 'id', 'filename', 'is_primary', 'storage_key', 'size_bytes'])
+    .where('version_id', 'in', [...new Set(versionIds)])
     .orderBy('is_primary', 'desc')
     .orderBy('filename')
     .execute()
+  return Map.groupBy(rows, (row) => row.version_id)
 }
