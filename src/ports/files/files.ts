@@ -114,8 +114,13 @@ export interface Files extends BulkFiles {
 
 /** Files of uploads that only one request changes at a time. Bytes beyond the known size have no meaning. */
 export interface ExtensibleFiles {
-  /** Writes the source durably after the first `at` bytes of a file. If the source fails, keeps the received bytes, like `receive`. */
+  /**
+   * Removes the bytes after the first `at` of a file, and writes the source durably in their place. If the source fails, keeps
+   * the received bytes, like `receive`.
+   */
   extend(source: Readable, file: { key: string; at: number }, options: ReceiveOptions): Promise<Received>
+  /** Removes the bytes of a file after the first `at`. Does nothing if there are none. */
+  shorten(file: { key: string; at: number }): Promise<void>
   /** Stages the first `sizeBytes` bytes of a file that no request changes any more, without a copy, and computes the digests. */
   stageStored(file: { key: string; sizeBytes: number }): Promise<StagedFile>
 }

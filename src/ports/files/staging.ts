@@ -86,8 +86,15 @@ export async function extendFile(
   options: ReceiveOptions,
 ): Promise<Received> {
   source.on('error', () => undefined)
+  await hosted(shortenFile(path, at), path)
   const writer = batchWriter(await hosted(open(path, 'r+')), path, { at, isDurable: true })
   return receiveInto(writer, source, options)
+}
+
+/** Removes the bytes of a file after the first `at`. */
+export async function shortenFile(path: string, at: number): Promise<void> {
+  const { size } = await stat(path)
+  if (size > at) await truncate(path, at)
 }
 
 async function receiveInto(

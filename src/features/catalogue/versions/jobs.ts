@@ -8,6 +8,7 @@ import { removeUnlessHeld } from '#ports/files/removals.ts'
 import { expireDrafts } from './drafts/expire-drafts.ts'
 import { computeReport, deleteOldReports } from './impact/report-impact.ts'
 import { expireUploads } from './uploads/expire-uploads.ts'
+import { shortenAbandonedParts } from './uploads/shorten-part.ts'
 
 export const versionJobs = (deps: Pick<Deps, 'db' | 'files' | 'cache' | 'now' | 'log' | 'metrics'>) => ({
   ...breakageJobs(deps),
@@ -21,7 +22,10 @@ export const versionJobs = (deps: Pick<Deps, 'db' | 'files' | 'cache' | 'now' | 
   // Idempotent: deletes the files of expired claims.
   'files.sweep': async () => sweepClaims(deps),
   // Idempotent: deletes the uploads that are expired when the job runs.
-  'uploads.expire': async (_payload: Record<string, never>, signal: AbortSignal) => expireUploads(deps, signal),
+  'uploads.expire': async (_payload: Record<string, never>, signal: AbortSignal) => {
+    await shortenAbandonedParts(deps, signal)
+    await expireUploads(deps, signal)
+  },
   // Idempotent: deletes the drafts that are expired when the job runs.
   'versions.expire-drafts': async (_payload: Record<string, never>, signal: AbortSignal) => expireDrafts(deps, signal),
 })

@@ -11,6 +11,7 @@ import {
   hosted,
   newStagedPath,
   receivePart,
+  shortenFile,
   stageFile,
   stageLink,
   sweepStaged,
@@ -46,6 +47,7 @@ export async function openDiskFiles({ folder, minFreeBytes = FREE_BYTES_MIN }: D
     receive: (source, options) => receivePart(staging, source, options),
     extensible: {
       extend: (source, { key, at }, options) => extendFile(pathOf(key), at, source, options),
+      shorten: ({ key, at }) => hosted(absentAsUndefined(shortenFile(pathOf(key), at))).then(() => undefined),
       stageStored: ({ key, sizeBytes }) => stageLink(staging, pathOf(key), sizeBytes),
     },
     async publish(staged, key) {

@@ -22,6 +22,7 @@ import {
   type UploadRow,
   uploadConflict,
 } from './queries.ts'
+import { shortenPart } from './shorten-part.ts'
 
 /** The lease of a request that has sent nothing for this long ends. */
 const LEASE = sql<Date>`clock_timestamp() + interval '10 seconds'`
@@ -46,9 +47,10 @@ export type UploadPatch = {
  */
 export async function appendToUpload(deps: Deps, viewer: Viewer, id: string, patch: UploadPatch): Promise<UploadRow> {
   const lease = newId()
-  const { room, last } = await takeLease(deps, viewer, { id, lease, patch })
+  const { room, last, sealed } = await takeLease(deps, viewer, { id, lease, patch })
   const holder = holdLease(deps, id, lease)
   try {
+    if (sealed !== undefined) await shortenPart(deps, sealed.key)
     await deps.files.assertAvailable()
     const options = {
       maxBytes: room,
@@ -101,8 +103,19 @@ async function receiveNew(deps: Deps, viewer: Viewer, { body, options, check, ..
   }
 }
 
-/** Adds the body to the last part. Bytes beyond its recorded size do not count. */
-async function extendLast(
+/** Adds the body to the last part. If the body is not accepted, none of its bytes remain. */
+async function extendLast(deps: Deps, viewer: Viewer, writing: Writing & { last: LastPart }): Promise<unknown> {
+  try {
+    return await extend(deps, viewer, writing)
+  } catch (error) {
+    await shortenPart(deps, writing.last.key).catch((cause: unknown) => {
+      deps.log.warn({ err: cause }, 'Could not remove the bytes of a refused part')
+    })
+    throw error
+  }
+}
+
+async function extend(
   deps: Deps,
   viewer: Viewer,
   { body, options, check, last, ...writing }: Writing & { last: LastPart },
@@ -135,12 +148,12 @@ function mismatch(): ApiError {
 
 type LastPart = { key: string; at: number }
 
-/** Returns how many bytes the request can add, and the part that it can extend. */
+/** Returns how many bytes the request can add, and the last part: `last` if the request can extend it. */
 async function takeLease(
   deps: Deps,
   viewer: Viewer,
   { id, lease, patch }: { id: string; lease: string; patch: UploadPatch },
-): Promise<{ room: number; last: LastPart | undefined }> {
+): Promise<{ room: number; last: LastPart | undefined; sealed: LastPart | undefined }> {
   return transaction(deps, async (tx) => {
     const usage = await lockUsage(tx, viewer)
     const row = await lockUpload(tx, viewer, id, deps.now())
@@ -160,7 +173,8 @@ async function takeLease(
     if (!isExtended && (last?.count ?? 0) >= PARTS_MAX)
       throw invalidInput(`An upload can have at most ${PARTS_MAX} parts; send larger ones`, 'upload-offset')
     await tx.updateTable('upload').set({ length, lease, lease_until: LEASE }).where('id', '=', id).execute()
-    return { room: end - row.received, last: isExtended ? last : undefined }
+    const isSealed = row.lease !== null
+    return { room: end - row.received, last: isExtended ? last : undefined, sealed: isSealed ? last : undefined }
   })
 }
 

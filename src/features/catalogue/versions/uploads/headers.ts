@@ -51,6 +51,12 @@ export function readSize(headers: IncomingHttpHeaders, name: 'upload-length' | '
   return Number(text)
 }
 
+/** @throws ApiError `invalid_input` for a part of a concatenation, which tus describes as an extension. */
+export function rejectConcatenation(headers: IncomingHttpHeaders): void {
+  if (headers['upload-concat'] === undefined) return
+  throw invalidInput('Uploads cannot be concatenated; send all parts to one upload', 'upload-concat')
+}
+
 /** Returns the announced length; null if it is deferred. */
 export function readLength(headers: IncomingHttpHeaders): number | null {
   const length = readSize(headers, 'upload-length')

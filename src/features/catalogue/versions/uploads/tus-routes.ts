@@ -10,7 +10,16 @@ import type { Deps } from '#ports/deps.ts'
 import { appendToUpload } from './append-to-upload.ts'
 import { createUpload } from './create-upload.ts'
 import { deleteUpload } from './delete-upload.ts'
-import { hasPart, readChecksum, readLength, readMetadata, readSize, requireTus, TUS_VERSION } from './headers.ts'
+import {
+  hasPart,
+  readChecksum,
+  readLength,
+  readMetadata,
+  readSize,
+  rejectConcatenation,
+  requireTus,
+  TUS_VERSION,
+} from './headers.ts'
 import { requireUploadScope } from './policy.ts'
 import { getUpload } from './queries.ts'
 import { offsetHeaders, stateHeaders } from './views.ts'
@@ -34,6 +43,7 @@ export function uploadHandlers(deps: Deps, path: string) {
   return {
     create: async (req: FastifyRequest, reply: FastifyReply): Promise<null> => {
       const viewer = requireUploader(req)
+      rejectConcatenation(req.headers)
       const length = readLength(req.headers)
       const metadata = readMetadata(req.headers)
       const isPart = hasPart(req.headers)

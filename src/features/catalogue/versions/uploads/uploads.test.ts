@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { Readable } from 'node:stream'
 import { after, before, describe, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
@@ -112,6 +113,42 @@ describe('the protocol', () => {
     await send('DELETE', path)
   })
 
+  test('a refused part leaves no bytes in the store, also if a process stopped while it wrote', async () => {
+    const path = await createDeferred()
+    const { key, size } = await firstPart(path)
+    const wrong = { 'upload-checksum': 'sha1 Kq5sNclPz7QV2+lfQIuc6R7oRu0=' }
+    assert.equal((await patch(path, size, Buffer.alloc(100_000), { headers: wrong })).status, 460)
+    assert.deepEqual(await t.deps.files.stat(key), { sizeBytes: size })
+    const end = { 'upload-length': String(size + 10) }
+    assert.equal((await patch(path, size, Buffer.alloc(100_000), { chunked: true, headers: end })).status, 413)
+    assert.deepEqual(await t.deps.files.stat(key), { sizeBytes: size })
+
+    // The next part is shorter than the bytes that a stopped process has left.
+    await leaveBytes(key)
+    assert.equal((await patch(path, size, Buffer.from('ab'))).status, 204)
+    assert.deepEqual(await t.deps.files.stat(key), { sizeBytes: size + 2 })
+    // A stopped process has not released its lease either.
+    const until = sql`clock_timestamp() - interval '1 second'`
+    await leaveBytes(key)
+    await sql`update upload set lease = 'stopped', lease_until = ${until} where id = ${idOf(path)}`.execute(t.deps.db)
+    assert.equal((await patch(path, size + 2, Buffer.from('cd'))).status, 204)
+    assert.deepEqual(await t.deps.files.stat(key), { sizeBytes: size + 2 })
+    await send('DELETE', path)
+  })
+
+  test('the bytes of a stopped process are removed although the client does not return', async () => {
+    const path = await createDeferred()
+    const { key, size } = await firstPart(path)
+    await leaveBytes(key)
+    const until = sql`clock_timestamp() - interval '1 second'`
+    await sql`update upload set lease = 'stopped', lease_until = ${until} where id = ${idOf(path)}`.execute(t.deps.db)
+    await expire()
+    assert.deepEqual(await t.deps.files.stat(key), { sizeBytes: size })
+    assert.equal((await send('HEAD', path)).headers['upload-offset'], String(size))
+    assert.equal((await patch(path, size, Buffer.from('rest'))).status, 204)
+    await send('DELETE', path)
+  })
+
   test('refuses other versions, bodies, offsets, lengths, accounts and tokens', async () => {
     const path = await create(10)
     const body = Buffer.from('hello')
@@ -149,6 +186,16 @@ describe('the protocol', () => {
       assert.equal(found, status, `${JSON.stringify(headers)} ${text}`)
     }
     assert.deepEqual(JSON.parse((await send('GET', '/v3/upload')).body), [])
+  })
+
+  test('the first request of a concatenation is refused, and leaves no upload', async () => {
+    for (const concat of ['partial', 'final;/v3/upload/a /v3/upload/b']) {
+      const headers = { 'upload-length': '5', 'upload-concat': concat }
+      const refused = await send('POST', '/v3/upload', { headers })
+      assert.equal(refused.status, 400)
+      assert.deepEqual(JSON.parse(refused.body).details.field, 'upload-concat')
+    }
+    assert.equal((await send('GET', '/v3/upload')).body, '[]')
   })
 
   test('every response has the version of the protocol, and names the headers that scripts can read', async () => {
@@ -328,5 +375,30 @@ describe('limits', () => {
     assert.equal(rows[0]?.count, 0)
   })
 })
+
+async function createDeferred(): Promise<string> {
+  const { headers } = await send('POST', '/v3/upload', { headers: { 'upload-defer-length': '1' } })
+  return headers.location ?? ''
+}
+
+/** Sends the first part of an upload. */
+async function firstPart(path: string): Promise<{ key: string; size: number }> {
+  const body = Buffer.from('hello world')
+  assert.equal((await patch(path, 0, body)).status, 204)
+  const parts = sql<{ key: string }>`select storage_key as key from upload_part where upload_id = ${idOf(path)}`
+  const { rows } = await parts.execute(t.deps.db)
+  return { key: rows[0]?.key ?? '', size: body.length }
+}
+
+/** Adds bytes to a part without recording them. */
+async function leaveBytes(key: string): Promise<void> {
+  const stop = new AbortController()
+  const { sizeBytes = 0 } = (await t.deps.files.stat(key)) ?? {}
+  await t.deps.files.extensible?.extend(
+    Readable.from([Buffer.alloc(50_000)]),
+    { key, at: sizeBytes },
+    { maxBytes: 50_000, tooLarge: () => new Error('too large'), onChunk: () => undefined, signal: stop.signal },
+  )
+}
 
 const expire = () => jobHandlers(t.deps)['uploads.expire']({}, new AbortController().signal)
