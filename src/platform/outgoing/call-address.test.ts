@@ -99,6 +99,10 @@ test('URLs that lead to private or reserved addresses in any spelling are refuse
     ...[
       '[::ffff:7f00:1]',
       '[::ffff:10.0.0.1]',
+      '[::ffff:1.1.1.1]',
+      '[0:0:0:0:0:FFFF:0101:0101]',
+      '[::ffff:0:1.1.1.1]',
+      '[::ffff:0:7f00:1]',
       '[64:ff9b::7f00:1]',
       '[64:ff9b:1::1]',
       '[100::1]',
@@ -121,7 +125,7 @@ test('URLs that lead to private or reserved addresses in any spelling are refuse
   for (const host of hosts) assert.match(refusalOf(`https://${host}/hook`), /private or reserved|must be a URL/, host)
 })
 
-test('public hosts are permitted, also those next to a special range and mapped to IPv6', () => {
+test('public hosts are permitted, also those next to a special range', () => {
   const hosts = [
     'example.org',
     '1.1.1.1',
@@ -131,7 +135,7 @@ test('public hosts are permitted, also those next to a special range and mapped 
     '198.20.0.1',
     '223.255.255.255',
   ]
-  const v6 = ['[2606:4700::1111]', '[2001:200::1]', '[::ffff:1.1.1.1]', '[2003::1]', '[4000::1]']
+  const v6 = ['[2606:4700::1111]', '[2001:200::1]', '[2003::1]', '[4000::1]']
   for (const host of [...hosts, ...v6, 'localhost.example.org', 'notlocal', 'bücher.example', 'a_b.example.org']) {
     assert.equal(refusalOf(`https://${host}/hook`), 'permitted', host)
   }

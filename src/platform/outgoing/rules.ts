@@ -23,13 +23,23 @@ export type OutgoingRules = {
   test?: { resolve?: Resolve; ca?: string }
 }
 
-/** Special-purpose ranges of IANA, and the address of a cloud provider's own services. */
+/** Special-purpose ranges of IANA, all ranges that embed IPv4 addresses, and the address of a cloud provider's own services. */
 const BLOCKED_RANGES = [
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24'],
   ...['192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24'],
   ...['224.0.0.0/4', '240.0.0.0/4', '168.63.129.16'],
-  // Do not add ::ffff:0:0/96: BlockList maps such addresses to IPv4, so that range would block every IPv4 address.
-  ...['::/96', '64:ff9b::/96', '64:ff9b:1::/48', '100::/64', '2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'],
+  // `isMappedAddress` replaces ::ffff:0:0/96: BlockList maps such addresses to IPv4, so that range would block every IPv4 address.
+  ...[
+    '::/96',
+    '::ffff:0:0:0/96',
+    '64:ff9b::/96',
+    '64:ff9b:1::/48',
+    '100::/64',
+    '2001::/23',
+    '2001:db8::/32',
+    '2002::/16',
+    '3fff::/20',
+  ],
   ...['5f00::/16', 'fc00::/7', 'fe80::/10', 'fec0::/10', 'ff00::/8'],
 ]
 const BLOCKED = toRanges(BLOCKED_RANGES)
@@ -78,7 +88,14 @@ export function isRefusedAddress(address: string, rules: OutgoingRules, isHostAl
   // A link-local address can end in the name of an interface.
   const [plain = ''] = address.split('%', 1)
   if (isIP(plain) === 0 || isInside(plain, rules.deny.ranges)) return true
-  return isInside(plain, BLOCKED) && !isHostAllowed && !isInside(plain, rules.allow.ranges)
+  const isBlocked = isInside(plain, BLOCKED) || isMappedAddress(plain)
+  return isBlocked && !isHostAllowed && !isInside(plain, rules.allow.ranges)
+}
+
+/** Whether an IP address is in ::ffff:0:0/96, in any spelling. */
+function isMappedAddress(address: string): boolean {
+  if (!isIPv6(address)) return false
+  return /^\[::ffff:[0-9a-f]{1,4}:[0-9a-f]{1,4}\]$/.test(new URL(`http://[${address}]`).hostname)
 }
 
 function isListed(host: string, { names, ranges }: AddressList): boolean {

@@ -42,10 +42,22 @@ type ParsedForm = Record<string, string | Upload | Upload[]>
 /** Registers parsers for forms in this scope, and removes all other parsers. An uploaded file is in the field of its name. */
 export async function registerFormParsers(app: App, limits: FormLimits): Promise<void> {
   app.removeAllContentTypeParsers()
-  await app.register(formbody, { bodyLimit: limits.formBytes })
+  await app.register(formbody, { bodyLimit: limits.formBytes, parser: parseForm })
   app.addContentTypeParser('multipart/form-data', (req, _payload, done) => {
     readUpload(req.raw, limits).then((form) => done(null, form), done)
   })
+}
+
+/** Parses a form in a fraction of the time of the default parser. A name with several values has a list. */
+function parseForm(text: string): Record<string, string | string[]> {
+  const form: Record<string, string | string[]> = Object.create(null)
+  for (const [name, value] of new URLSearchParams(text)) {
+    const known = form[name]
+    if (known === undefined) form[name] = value
+    else if (Array.isArray(known)) known.push(value)
+    else form[name] = [known, value]
+  }
+  return form
 }
 
 /** Bytes of a form that are read so that its other fields remain when a file is too large. */

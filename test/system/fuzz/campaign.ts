@@ -1,17 +1,14 @@
 // Every operation of both descriptions, with generated requests, as each kind of caller.
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import type { RouteEntry } from '#platform/http/route-config.ts'
 import { authorizationOf, buildRequest, type Caller, type Request } from '#test/api/operations/requests.ts'
 import { createWorld, type Thing, type World } from '#test/api/operations/world.ts'
-import { ADMIN_KEY } from '#test/support/app/test-app.ts'
-import { type Json, operationsOf } from '#test/support/http/openapi-rules.ts'
 import { type Fuzzed, type Judgement, startFuzzed } from './judge.ts'
 import { type Recipe, recipesOf } from './recipe.ts'
 import { toRequest } from './send.ts'
+import { type DescribedOperation, describedOperations, resetSettings } from './targets.ts'
 import { thingsIn } from './values.ts'
 
 export type Finding = { operationId: string; caller: Caller; problem: string; request: string }
@@ -42,12 +39,8 @@ export type CampaignOptions = {
   onFinding?: (finding: Finding) => void
 }
 
-type Target = { document: Json; route: RouteEntry; path: string; operation: Json }
-
 /** Number of requests between two memory measurements. */
 const LOOK_EVERY = 400
-
-const GENERATED = join(import.meta.dirname, '../../../docs/generated')
 
 /** Requests until `again` says that it is enough; the same seed gives the same recipes. */
 export async function runCampaign(options: CampaignOptions): Promise<Report> {
@@ -55,8 +48,8 @@ export async function runCampaign(options: CampaignOptions): Promise<Report> {
   const report: Report = { requests: 0, operations: 0, covered: 0, statuses: new Map(), findings: [], memory: [] }
   try {
     // A different order for each seed, so that the last operations vary.
-    const rank = ({ route }: Target): number => seedOf(`${options.seed} ${route.method} ${route.url}`)
-    const targets = targetsOf(fuzzed)
+    const rank = ({ route }: DescribedOperation): number => seedOf(`${options.seed} ${route.method} ${route.url}`)
+    const targets = describedOperations(fuzzed.t)
       .filter(({ route }) => options.only?.test(route.operationId) ?? true)
       .sort((a, b) => rank(a) - rank(b))
     report.operations = targets.length
@@ -76,30 +69,13 @@ export async function runCampaign(options: CampaignOptions): Promise<Report> {
   return report
 }
 
-function targetsOf({ t }: Fuzzed): Target[] {
-  const described = t.app.routeTable().filter(({ hidden }) => !hidden)
-  /** A stream has no end. */
-  const endless = (operation: Json) => operation['operationId'] === 'streamChanges'
-  const routes = new Map(described.map((route) => [`${route.method} ${route.url}`, route]))
-  return ['openapi.json', 'openapi-v2.json'].flatMap((name) => {
-    const document = JSON.parse(readFileSync(join(GENERATED, name), 'utf8')) as Json
-    return operationsOf(document).flatMap(({ path, method, operation }) => {
-      if (endless(operation)) return []
-      const url = path.replace(/\{([^}]+)\}/g, ':$1')
-      const route = routes.get(`${method.toUpperCase()} ${url}`)
-      if (route === undefined) throw new Error(`${method} ${path} is described and no route has it`)
-      return [{ document, path, operation, route }]
-    })
-  })
-}
-
 /** Returns the callers: admins only for operations that others cannot use. */
 function callersOf({ config: { auth, role } }: RouteEntry): Caller[] {
   if (auth === 'operator' || role === 'admin') return ['anonymous', 'moderator', 'admin']
   return auth === 'public' ? ['anonymous', 'owner'] : ['anonymous', 'owner', 'moderator']
 }
 
-type Work = CampaignOptions & { target: Target; caller: Caller; round: number }
+type Work = CampaignOptions & { target: DescribedOperation; caller: Caller; round: number }
 
 async function fuzzOperation(fuzzed: Fuzzed, report: Report, work: Work): Promise<void> {
   const { target, caller, round, runs } = work
@@ -126,7 +102,7 @@ async function fuzzOperation(fuzzed: Fuzzed, report: Report, work: Work): Promis
       if (wrong !== undefined) throw new Problem(wrong, request)
     }
     // Read-only mode would reject all later requests.
-    if (route.operationId === 'updateSettings' && status < 300) await resetSettings(fuzzed)
+    if (route.operationId === 'updateSettings' && status < 300) await resetSettings(fuzzed.t)
     // A change invalidates the fixtures, so the next request gets new ones.
     if (route.method !== 'GET' && status < 300) place = await makePlace(fuzzed, route, caller)
     if (problem !== undefined) throw new Problem(problem, request)
@@ -147,12 +123,6 @@ async function fuzzOperation(fuzzed: Fuzzed, report: Report, work: Work): Promis
   }
   report.findings.push(finding)
   work.onFinding?.(finding)
-}
-
-async function resetSettings({ t }: Fuzzed): Promise<void> {
-  const headers = { 'x-admin-key': ADMIN_KEY }
-  const { statusCode } = await t.anyone.patch('/_internal/admin/settings', { read_only: false }, { headers })
-  if (statusCode >= 300) throw new Error(`Read-only mode cannot be switched off: ${statusCode}`)
 }
 
 class Problem extends Error {

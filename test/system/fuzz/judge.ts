@@ -24,6 +24,8 @@ export type Fuzzed = {
   t: TestApp
   /** Sends a request and says what is wrong with its answer, if anything is. */
   judge(operation: Json, request: Request): Promise<Judgement>
+  /** Sends a request and describes a status of the server's fault, or too much time. */
+  judgeCost(request: Request): Promise<{ status: number; problem?: string }>
   close(): Promise<void>
 }
 
@@ -88,6 +90,14 @@ export async function startFuzzed(): Promise<Fuzzed> {
         (await findHold(request, status, ms))
       const { etag } = answer.headers
       return { status, etag: etag?.toString(), processorMs: ms, ...(problem === undefined ? {} : { problem }) }
+    },
+    judgeCost: async (request) => {
+      errors.length = 0
+      const { result, ms } = await processorMs(() => send(request))
+      const status = result.statusCode
+      const fault = status >= 500 && status !== 503 ? `${result.body.slice(0, 200)} ${errors.at(-1)}` : undefined
+      const problem = fault ?? (await findHold(request, status, ms))
+      return { status, ...(problem === undefined ? {} : { problem }) }
     },
     close: () => t.close(),
   }

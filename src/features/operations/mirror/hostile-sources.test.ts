@@ -7,6 +7,7 @@ import { sql } from 'kysely'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { type Mirroring, mirroringApp } from '#test/support/factories/mirror-factories.ts'
 import { type StandInSource, sendFile, standInSource } from '#test/support/stand-ins/mirror-source.ts'
+import { nextTarget } from './source/source.ts'
 
 let t: TestApp
 let source: StandInSource
@@ -278,4 +279,11 @@ test('a dry run writes nothing; files that were left out follow in a later run',
     const { files } = (await t.anyone.get(`/v3/version/${id}`)).json()
     assert.equal((await t.anyone.get(new URL(files[0].url).pathname)).statusCode, 200)
   }
+})
+
+test('a redirect must not leave https, also on the same host', () => {
+  const from = 'https://depot.example/v3/changes'
+  assert.equal(nextTarget(from, '/v3/other'), 'https://depot.example/v3/other')
+  assert.equal(nextTarget('http://depot.example/a', 'https://depot.example/a'), 'https://depot.example/a')
+  assert.throws(() => nextTarget(from, 'http://depot.example/v3/changes'), /redirects to an address without https/)
 })

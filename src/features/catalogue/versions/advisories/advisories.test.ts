@@ -162,6 +162,21 @@ describe('creating', () => {
     assert.deepEqual((await t.anyone.get('/v3/advisories', { query })).json().advisories, [])
   })
 
+  test('a project has at most 10 advisories in review, also if its members create them at the same time', async () => {
+    const { project } = await world()
+    const answers = await Promise.all(
+      Array.from({ length: 14 }, () => create(project.owner, { project: project.slug, hashes: [sha512()] })),
+    )
+    const made = answers.filter(({ statusCode }) => statusCode === 201)
+    const refused = answers.filter(({ statusCode }) => statusCode !== 201)
+    assert.deepEqual([made.length, refused.length], [10, 4])
+    assert.deepEqual([refused[0]?.statusCode, refused[0]?.json().error], [400, 'LimitReached'])
+    assert.deepEqual(refused[0]?.json().details, { kind: 'advisories', current: 10, max: 10 })
+    await created(moderator, { project: project.slug, hashes: [sha512()] })
+    assert.equal((await decide(moderator, made[0]?.json().id, 'rejected')).statusCode, 200)
+    await created(project.owner, { project: project.slug, hashes: [sha512()] })
+  })
+
   test('parallel creations get different IDs without gaps', async () => {
     const documents = await Promise.all(Array.from({ length: 8 }, () => created(moderator, { hashes: [sha512()] })))
     const numbers = documents.map(({ id }) => Number(id.split('-').at(-1))).sort((a, b) => a - b)

@@ -4,8 +4,9 @@ import { isPublicVersionStatus } from '#features/basics/access/version-status.ts
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { getProjectAsMember } from '#features/catalogue/projects/lookup/project-cache.ts'
+import { lockProject } from '#features/catalogue/projects/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
-import { notFound, validationError } from '#lib/errors.ts'
+import { ApiError, notFound, validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
@@ -15,6 +16,7 @@ import { firstStatus, requireAdvisoryAuthor } from './policy.ts'
 import { publishAdvisory } from './publish-advisory.ts'
 import {
   type AdvisoryRow,
+  countAdvisoriesInReview,
   findAdvisory,
   insertAdvisoryHashes,
   insertAdvisoryVersions,
@@ -22,7 +24,10 @@ import {
 } from './queries.ts'
 import { checkAdvisory, type NewAdvisory, readHash } from './requests.ts'
 
-/** @throws ApiError 400 naming the field, 403, 404 for a hidden project; nothing is saved */
+/** Maximum number of advisories of a project that wait for a moderator. */
+const IN_REVIEW_MAX = 10
+
+/** @throws ApiError 400 naming the field, 403, `limit_reached`, 404 for a hidden project; nothing is saved */
 export async function createAdvisory(deps: Deps, viewer: Viewer, body: NewAdvisory): Promise<AdvisoryRow> {
   checkAdvisory(body)
   const hashes = [...new Set((body.hashes ?? []).map(readHash))]
@@ -33,6 +38,7 @@ export async function createAdvisory(deps: Deps, viewer: Viewer, body: NewAdviso
   const now = new Date(deps.now())
   return transaction(deps, async (tx, changed) => {
     const projectId = owner?.project.id ?? null
+    if (projectId !== null && status === 'review') await requireRoomForReview(tx, projectId)
     const versions = projectId === null ? [] : await lockAffected(tx, projectId, { versionIds, body })
     const id = await nextAdvisoryId(tx, now.getUTCFullYear())
     await tx
@@ -62,6 +68,15 @@ export async function createAdvisory(deps: Deps, viewer: Viewer, body: NewAdviso
     await publishAdvisory(tx, viewer, { advisory: row, versions, now, changed })
     return (await findAdvisory(tx, id)) ?? row
   })
+}
+
+/** Locks the project, so that concurrent requests count each other. @throws ApiError `limit_reached`. */
+async function requireRoomForReview(tx: Tx, projectId: string): Promise<void> {
+  await lockProject(tx, projectId)
+  const current = await countAdvisoriesInReview(tx, projectId)
+  if (current < IN_REVIEW_MAX) return
+  const message = `The project can have at most ${IN_REVIEW_MAX} advisories in review. Wait until a moderator has decided one.`
+  throw new ApiError('limit_reached', message, { details: { kind: 'advisories', current, max: IN_REVIEW_MAX } })
 }
 
 /** Locks the versions, so that their files are those of the advisory. */

@@ -177,3 +177,13 @@ export async function countAdvisories(db: Db): Promise<Record<AdvisoryStatus, nu
     number
   >
 }
+
+export async function countAdvisoriesInReview(tx: Tx, projectId: string): Promise<number> {
+  const { count } = await tx
+    .selectFrom('advisory')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('project_id', '=', projectId)
+    .where('status', '=', 'review')
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}

@@ -85,11 +85,19 @@ function openSender({
       const location = response.headers.get('location')
       if (response.status < 300 || response.status > 399 || location === null) return response
       await response.body?.cancel()
-      target = new URL(location, target).href
+      target = nextTarget(target, location)
     }
     throw new Error(`${url} redirects more than ${REDIRECTS_MAX} times`)
   }
   return { send, requests: () => requests }
+}
+
+/** Returns the target of a redirect. @throws CopyFailure for a redirect to an unencrypted connection. */
+export function nextTarget(from: string, location: string): string {
+  const target = new URL(location, from)
+  if (new URL(from).protocol === 'https:' && target.protocol !== 'https:')
+    throw new CopyFailure('unavailable', `${from} redirects to an address without https`)
+  return target.href
 }
 
 export function openSource({ address, userAgent, rules, signal, pause = sleep }: SourceOptions) {
@@ -122,6 +130,7 @@ export function openSource({ address, userAgent, rules, signal, pause = sleep }:
         pauseMs = waitOf(response.headers, attempt)
       } catch (error) {
         signal?.throwIfAborted()
+        if (error instanceof CopyFailure) throw error
         if (error instanceof ApiError) throw new CopyFailure('unavailable', `${url}: ${error.message}`)
         if (error instanceof OutgoingError && FINAL.includes(error.code))
           throw new CopyFailure('unavailable', `${url}: ${error.message}`)
