@@ -60,6 +60,30 @@ test('an event is stored within a second plus one append, however slow the store
   }
 })
 
+test('an event waits for at most one commit of a store that commits everything that waits, one commit after another', async () => {
+  for (const appendMs of [300, 1_000, 1_200, 2_500]) {
+    const { buffer, clock, storedAt } = setUp({ appendMs, isSerial: true })
+    const addedAt: number[] = []
+    for (let arrival = 0; arrival < 60; arrival += 1) {
+      addedAt.push(clock.now())
+      buffer.add('download', aDownload())
+      // The other kinds arrive at other times.
+      await clock.advance(170)
+      buffer.add('view', aView())
+      await clock.advance(60)
+      buffer.add('playtime', somePlaytime())
+      await clock.advance(140)
+    }
+    await clock.advance(1_000 + 2 * appendMs)
+    const times = storedAt('download')
+    assert.equal(times.length, addedAt.length)
+    for (const [i, at] of addedAt.entries()) {
+      const waited = (times[i] ?? Number.POSITIVE_INFINITY) - at
+      assert.ok(waited <= Math.max(1_000, appendMs) + appendMs, `${appendMs} ms: event ${i} waited ${waited} ms`)
+    }
+  }
+})
+
 test('events that wait for a stuck store do not start further appends, and are stored when it continues', async () => {
   const { buffer, clock, tried, stored } = setUp({ appendMs: 100_000 })
   for (const _ of times(30, () => 0)) {
@@ -194,8 +218,16 @@ test('texts are cut to their length and made well-formed before they take up mem
 })
 
 /** Creates a buffer over the naive store, with a clock and failures that the test controls. */
-function setUp(given: { batchEvents?: number; capacity?: number; settling?: Promise<void>; appendMs?: number } = {}) {
-  const { appendMs = 0, settling, ...options } = given
+function setUp(
+  given: {
+    batchEvents?: number
+    capacity?: number
+    settling?: Promise<void>
+    appendMs?: number
+    isSerial?: boolean
+  } = {},
+) {
+  const { appendMs = 0, isSerial = false, settling, ...options } = given
   const store = openNaiveStore()
   const clock = controlledClock()
   const failures = new Map<EventKind, number>()
@@ -203,12 +235,26 @@ function setUp(given: { batchEvents?: number; capacity?: number; settling?: Prom
   const logged: string[] = []
   const tried: string[] = []
 
+  let current: Promise<void> = Promise.resolve()
+  let next: Promise<void> | undefined
+  /** Joins the next commit, which begins when the current one has ended. */
+  const commit = (): Promise<void> => {
+    next ??= current.then(async () => {
+      // Calls of the same turn of the event loop join.
+      for (let turn = 0; turn < 20; turn += 1) await Promise.resolve()
+      current = next ?? current
+      next = undefined
+      await clock.sleep(appendMs)
+    })
+    return next
+  }
   const append: AnalyticsStore['append'] = async (kind, batch) => {
     tried.push(batch.id)
     const left = failures.get(kind) ?? 0
     failures.set(kind, left - 1)
     if (left > 0) throw new Error('The store is unavailable')
-    if (appendMs > 0) await clock.sleep(appendMs)
+    if (isSerial) await commit()
+    else if (appendMs > 0) await clock.sleep(appendMs)
     stored.push({ kind, events: batch.events.length, at: clock.now() })
     return store.append(kind, batch)
   }

@@ -1,6 +1,7 @@
 // A bounded buffer in front of the analytics store. Requests only push events into memory. An event is stored within a
 // second plus the time of one append: an append begins when the oldest waiting event is a second old, even if another one
-// has not ended. Each kind of event has its own lane, so that a failure of one kind does not affect the others.
+// has not ended. Batches of all kinds begin together, so that the store needs one commit for them. Each kind of event has its
+// own lane, so that a failure of one kind does not affect the others.
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { APPEND_EVENTS_MAX, type Batch } from './analytics-store.ts'
@@ -26,8 +27,8 @@ const LONGEST_WAIT_MS = 1_000
 /** Destination of batches: the store, with the steps before and after it. */
 export type EventSink = {
   /**
-   * Resolves when the batch is on disk, and must not wait for batches of another kind. After a rejection the same batch can
-   * be appended again.
+   * Resolves when the batch is on disk. Batches of one turn of the event loop should not wait for each other. After a
+   * rejection the same batch can be appended again.
    */
   append<K extends EventKind>(kind: K, batch: Batch<K>): Promise<void>
   /** Resolves when the batches of earlier calls have taken effect or failed for now. Never rejects. */
@@ -83,7 +84,11 @@ type Lane = {
   readonly running: Set<Promise<void>>
 }
 
-type Buffer = { readonly options: Required<BufferOptions>; readonly closing: AbortController }
+type Buffer = {
+  readonly options: Required<BufferOptions>
+  readonly closing: AbortController
+  readonly lanes: Record<EventKind, Lane>
+}
 
 /** Starts no timer before the first event. Close the buffer before the store. */
 export function createEventBuffer(options: BufferOptions): EventBuffer {
@@ -97,8 +102,9 @@ export function createEventBuffer(options: BufferOptions): EventBuffer {
       ...options,
     },
     closing,
+    lanes: perKind(emptyLane),
   }
-  const lanes = perKind(emptyLane)
+  const { lanes } = buffer
   let closed: Promise<void> | undefined
 
   async function flushAll(): Promise<void> {
@@ -146,7 +152,8 @@ function startIfDue(buffer: Buffer, lane: Lane): void {
   const { signal } = buffer.closing
   if (lane.pending.length === 0 || lane.running.size >= IN_FLIGHT_MAX) return
   const waitMs = lane.pendingSince + INTERVAL_MS - now()
-  if (signal.aborted || lane.pending.length >= batchEvents || waitMs <= 0) start(buffer, lane)
+  if (signal.aborted || lane.pending.length >= batchEvents) start(buffer, lane)
+  else if (waitMs <= 0) startAll(buffer)
   else if (!lane.hasTimer) {
     lane.hasTimer = true
     void wait(waitMs, signal).then(() => {
@@ -156,15 +163,22 @@ function startIfDue(buffer: Buffer, lane: Lane): void {
   }
 }
 
+function startAll(buffer: Buffer): void {
+  for (const lane of Object.values(buffer.lanes)) start(buffer, lane)
+}
+
 /** Starts to store the pending events, except those that exceed the number of batches in flight. */
 function start(buffer: Buffer, lane: Lane): void {
   while (lane.pending.length > 0 && lane.running.size < IN_FLIGHT_MAX) {
     const events = lane.pending.splice(0, buffer.options.batchEvents)
     lane.inFlight += events.length
+    const startedAt = buffer.options.now()
     const running = storeBatch(buffer, lane, { id: randomUUID(), madeAt: Date.now(), events }).finally(() => {
       lane.inFlight -= events.length
       lane.running.delete(running)
-      startIfDue(buffer, lane)
+      // The next commit of a slow store begins now; what arrived in the meantime must not wait for the commit after it.
+      if (buffer.options.now() - startedAt >= INTERVAL_MS) startAll(buffer)
+      else startIfDue(buffer, lane)
     })
     lane.running.add(running)
   }

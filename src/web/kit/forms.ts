@@ -2,8 +2,8 @@
 // src/platform/html/forms.ts draws forms.
 
 import { extname } from 'node:path'
+import { unescape } from 'node:querystring'
 import type { Readable } from 'node:stream'
-import formbody from '@fastify/formbody'
 import type { Static, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { ApiError, invalidInput } from '#lib/errors.ts'
@@ -42,16 +42,34 @@ type ParsedForm = Record<string, string | Upload | Upload[]>
 /** Registers parsers for forms in this scope, and removes all other parsers. An uploaded file is in the field of its name. */
 export async function registerFormParsers(app: App, limits: FormLimits): Promise<void> {
   app.removeAllContentTypeParsers()
-  await app.register(formbody, { bodyLimit: limits.formBytes, parser: parseForm })
+  const options = { parseAs: 'string', bodyLimit: limits.formBytes } as const
+  app.addContentTypeParser('application/x-www-form-urlencoded', options, async (_req: unknown, body: string | Buffer) =>
+    parseForm(String(body)),
+  )
   app.addContentTypeParser('multipart/form-data', (req, _payload, done) => {
     readUpload(req.raw, limits).then((form) => done(null, form), done)
   })
 }
 
-/** Parses a form in a fraction of the time of the default parser. A name with several values has a list. */
+/** Maximum number of fields in a form without files. */
+const FIELDS_MAX = 20_000
+const PLUS = 0x2b
+const SPACE = 0x20
+
+/**
+ * Parses a form in a fraction of the time of other parsers. A name with several values has a list.
+ * @throws ApiError `invalid_input` for too many fields.
+ */
 function parseForm(text: string): Record<string, string | string[]> {
+  const bytes = Buffer.from(text)
+  for (let at = bytes.indexOf(PLUS); at !== -1 && at < bytes.length; at += 1) if (bytes[at] === PLUS) bytes[at] = SPACE
   const form: Record<string, string | string[]> = Object.create(null)
-  for (const [name, value] of new URLSearchParams(text)) {
+  const pairs = bytes.toString().split('&', FIELDS_MAX + 1)
+  if (pairs.length > FIELDS_MAX) return invalidForm()
+  for (const pair of pairs) {
+    if (pair === '') continue
+    const end = pair.includes('=') ? pair.indexOf('=') : pair.length
+    const [name, value] = [unescape(pair.slice(0, end)), unescape(pair.slice(end + 1))]
     const known = form[name]
     if (known === undefined) form[name] = value
     else if (Array.isArray(known)) known.push(value)

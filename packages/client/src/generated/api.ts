@@ -14052,7 +14052,7 @@ export interface operations {
                     "application/json": components["schemas"]["Advisory"];
                 };
             };
-            400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            400: components["responses"]["400.LimitReached.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];

@@ -6,11 +6,21 @@ import { type TestContext, test } from 'node:test'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { ApiError } from '#lib/errors.ts'
 import { HOUR_MS } from '#lib/time.ts'
-import { aDownload, aView, batchOf, NOON, times } from '#test/support/factories/analytics-events.ts'
+import {
+  aClick,
+  aDownload,
+  aView,
+  batchOf,
+  NOON,
+  somePlaytime,
+  times,
+} from '#test/support/factories/analytics-events.ts'
 import { type AnalyticsStore, APPEND_EVENTS_MAX, CELLS_MAX } from '../analytics-store.ts'
 import type { DownloadEvent } from '../events.ts'
 import { sliceGrid } from '../slices.ts'
+import { openDatabase } from './schema.ts'
 import { openDuckDbStore } from './store.ts'
+import { openWriter } from './writer.ts'
 
 const GRID = sliceGrid(NOON, NOON + HOUR_MS, { slices: 1 })
 
@@ -108,6 +118,52 @@ test('a download does not wait for batches of another kind', async (t) => {
   await Promise.all([...times(4, () => append('view', APPEND_EVENTS_MAX)), append('download', 1)])
   assert.notEqual(order.at(-1), 'download')
 })
+
+test('one commit stores everything that waits, whatever its kinds, with its new terms', async (t) => {
+  const instance = await openDatabase(await folder(t))
+  t.after(() => instance.closeSync())
+  const { writer, commits, nextCommit } = await writerWithSlowCommits(instance)
+  const view = writer.append('view', batchOf([aView({ project_id: 'Project1' })]))
+  const release = await nextCommit()
+  const others = [
+    writer.append('view', batchOf([aView({ project_id: 'Project2' })])),
+    writer.append('playtime', batchOf([somePlaytime({ project_id: 'Project3' })])),
+    writer.append('affiliate_click', batchOf([aClick()])),
+    writer.append('download', batchOf([aDownload({ project_id: 'Project4' })])),
+  ]
+  release()
+  await view
+  assert.equal(commits(), 1)
+  ;(await nextCommit())()
+  await Promise.all(others)
+  assert.equal(commits(), 2)
+  await writer.close()
+})
+
+/** Opens a writer whose commits wait until the test releases them. */
+async function writerWithSlowCommits(instance: DuckDBInstance) {
+  const connection = await instance.connect()
+  const run = connection.run.bind(connection)
+  let waiting = Promise.withResolvers<() => void>()
+  let commits = 0
+  connection.run = async (sql, ...values) => {
+    if (sql === 'COMMIT') {
+      await new Promise<void>((resolve) => waiting.resolve(resolve))
+      commits += 1
+    }
+    return run(sql, ...values)
+  }
+  return {
+    writer: await openWriter({ connect: async () => connection }),
+    commits: () => commits,
+    /** Returns the function that lets the next commit begin, once the writer has requested it. */
+    nextCommit: async () => {
+      const release = await waiting.promise
+      waiting = Promise.withResolvers()
+      return release
+    },
+  }
+}
 
 test('stores waiting batches together, and a broken or repeated one does not affect the others', async (t) => {
   const store = await openStore(t)
