@@ -18,6 +18,8 @@ async function start() {
   if (folder !== undefined) enableCompileCache(folder)
   await import('./resolve.mjs')
   const { main } = await import('#cli/main.ts')
+  const { watchOutput } = await import('#cli/kit/watch-output.ts')
+  watchOutput({ isServer: args[0] === 'serve' })
   await main(args, process.env, prepared)
 }
 

@@ -18,6 +18,7 @@ export const ERRORS = {
   captcha_error: { error: 'captcha_error', status: 400 },
   not_found: { error: 'not_found', status: 404 },
   method_not_allowed: { error: 'invalid_input', status: 405 },
+  request_timeout: { error: 'invalid_input', status: 408 },
   conflict: { error: 'conflict', status: 409 },
   api_deprecated: { error: 'api_deprecated', status: 410 },
   cursor_expired: { error: 'cursor_expired', status: 410 },
@@ -63,6 +64,7 @@ export const ERROR_EXAMPLES: Readonly<Record<ErrorKind, { description: string; d
   captcha_error: ofField('challenge', 'was not solved', 'The captcha '),
   not_found: { description: 'The requested project does not exist' },
   method_not_allowed: { description: 'This page does not accept the method PUT. Use one of: GET, HEAD' },
+  request_timeout: ofField('body', 'was not complete after 30 seconds', 'The body '),
   conflict: ofField('slug', 'is taken', 'This slug '),
   api_deprecated: { description: 'This version of the API was removed; use version 3' },
   cursor_expired: {

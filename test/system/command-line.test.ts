@@ -1,12 +1,44 @@
 // The command line, with and without a running server; its output suits users and programs.
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
 import { findCommand } from '#cli/usage.ts'
-import { depot, makeDataDir, type RunningDepot, startDepot } from '#test/support/processes/running-depot.ts'
+import { depot, ENTRY, makeDataDir, type RunningDepot, startDepot } from '#test/support/processes/running-depot.ts'
 
 const { dataDir, remove } = makeDataDir()
 after(remove)
 const PASSWORD = 'violet-harbour-lantern-42'
+
+/** Runs a command by a shell, whose `$0 "$1"` starts Depot. */
+async function inShell(script: string, more: Record<string, string> = {}): Promise<{ code: number; stderr: string }> {
+  const env = { PATH: process.env['PATH'], DATA_DIR: dataDir, ...more }
+  const child = spawn('bash', ['-o', 'pipefail', '-c', script, process.execPath, ENTRY], {
+    env,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')])
+  return { code, stderr }
+}
+
+describe('output that cannot be written', () => {
+  const full =
+    'Cannot write to standard output: ENOSPC: no space left on device, write. Free space on that disk, or use a larger one, and run the command again.\n'
+
+  test('a full one ends the command with a sentence', async () => {
+    for (const command of ['help', 'settings list', 'manual']) {
+      assert.deepEqual(await inShell(`"$0" "$1" ${command} > /dev/full`), { code: 1, stderr: full }, command)
+    }
+  })
+
+  test('a command whose reader has exited ends silently', async () => {
+    for (const command of ['help', 'settings list', 'manual']) {
+      const { code, stderr } = await inShell(`"$0" "$1" ${command} | true`)
+      assert.deepEqual([code, stderr], [0, ''], command)
+    }
+  })
+})
 
 for (const beside of ['without a server', 'while a server runs'] as const) {
   describe(beside, () => {

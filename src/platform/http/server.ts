@@ -14,7 +14,7 @@ import Fastify, {
 } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import type { Secret } from '#lib/access/secret.ts'
-import { invalidInput, notFound, validationError } from '#lib/errors.ts'
+import { ApiError, invalidInput, notFound, validationError } from '#lib/errors.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import type { Metrics } from '#platform/telemetry/metrics.ts'
 import { type AuthOptions, authHook } from './auth/auth.ts'
@@ -261,6 +261,8 @@ function discardRest(req: FastifyRequest, _reply: FastifyReply, done: () => void
 /** Sends an error for data that is not a valid HTTP request. */
 function rejectInvalidRequest(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return void socket.destroy()
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return rejectUnread(socket, new ApiError('request_timeout', 'The head of the request was not complete in time'))
   const tooLarge = error.code === 'HPE_HEADER_OVERFLOW'
   const message = tooLarge ? `The headers exceed ${HEADER_BYTES_MAX} bytes` : 'This is not a valid HTTP request'
   rejectUnread(socket, invalidInput(message))

@@ -49,7 +49,7 @@ test('a JSON body that does not arrive whole in its time is ended with an error,
   try {
     for (const { answer } of [silent, trickling]) {
       const text = await answer
-      assert.match(text, /^HTTP\/1\.1 400 Bad Request\r\n/)
+      assert.match(text, /^HTTP\/1\.1 408 Request Timeout\r\n/)
       assert.match(text, /Connection: close/)
       assert.match(text, /"error":"invalid_input","description":"The body was not complete after 1 seconds"/)
     }
@@ -77,7 +77,7 @@ test('ends a stalled upload, and lets a steady upload take many times as long', 
   const still = open()
   still.socket.write(head('POST /v3/version', headers))
   still.socket.write(form.subarray(0, 10))
-  assert.match(await still.answer, /^HTTP\/1\.1 400 [\s\S]*slower than 10 bytes per second/)
+  assert.match(await still.answer, /^HTTP\/1\.1 408 [\s\S]*slower than 10 bytes per second/)
 
   const steady = open()
   steady.socket.write(head('POST /v3/version', { ...headers, Connection: 'close' }))

@@ -8,6 +8,13 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   // The second signal ends the process immediately.
   process.once(signal, () => stop.abort(new Stopped(`Stopped by ${signal}`)))
 }
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // A program that has read enough is no problem.
+  if (error.code === 'EPIPE') return
+  process.exitCode = 1
+  process.stderr.write(`Cannot write to standard output: ${error.message}\n`)
+})
+process.stderr.on('error', () => undefined)
 const code = await run(process.argv.slice(2), {
   env: process.env,
   cwd: process.cwd(),
@@ -17,4 +24,4 @@ const code = await run(process.argv.slice(2), {
 })
 // A stopped run has requests in flight.
 if (stop.signal.aborted) process.exit(code)
-process.exitCode = code
+process.exitCode ??= code

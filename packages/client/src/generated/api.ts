@@ -10355,6 +10355,15 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description The request was not complete in time: `invalid_input` */
+        "408.invalid_input": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description Conflicts with existing data: `conflict` */
         "409.conflict": {
             headers: {
@@ -10501,6 +10510,15 @@ export interface components {
         };
         /** @description Credentials are missing or invalid: `invalid_client`, `unauthorized` */
         "oauth.401.invalid_client.unauthorized": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["OAuthError"];
+            };
+        };
+        /** @description The request was not complete in time: `invalid_input` */
+        "oauth.408.invalid_input": {
             headers: {
                 [name: string]: unknown;
             };
@@ -10823,6 +10841,7 @@ export interface operations {
             401: components["responses"]["401.invalid_credentials.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -10860,6 +10879,7 @@ export interface operations {
             401: components["responses"]["401.invalid_credentials.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -10986,6 +11006,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -11020,6 +11041,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             500: components["responses"]["500.database_error.file_hosting_error.internal_error"];
             default: components["responses"]["Error"];
@@ -11279,6 +11301,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -11311,6 +11334,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -11336,6 +11360,7 @@ export interface operations {
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -11361,6 +11386,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -11387,6 +11413,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["400.captcha_error.invalid_input.json_error.validation_error"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             424: components["responses"]["424.auth_error"];
             default: components["responses"]["Error"];
@@ -11413,6 +11440,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -11472,6 +11500,7 @@ export interface operations {
             };
             400: components["responses"]["400.captcha_error.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.invalid_credentials.unauthorized"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -11502,6 +11531,7 @@ export interface operations {
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.invalid_credentials.unauthorized"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -11530,6 +11560,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.captcha_error.invalid_input.json_error.validation_error"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -11568,6 +11599,7 @@ export interface operations {
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.invalid_credentials.unauthorized"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -11601,6 +11633,7 @@ export interface operations {
             401: components["responses"]["401.invalid_credentials.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -11624,6 +11657,7 @@ export interface operations {
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -11651,6 +11685,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -11678,6 +11713,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -11702,6 +11738,7 @@ export interface operations {
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -11736,6 +11773,7 @@ export interface operations {
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.invalid_credentials.unauthorized"];
             403: components["responses"]["403.unauthorized"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -11767,6 +11805,7 @@ export interface operations {
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.invalid_credentials.unauthorized"];
             403: components["responses"]["403.unauthorized"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -11820,6 +11859,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -11843,6 +11883,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -11894,6 +11935,7 @@ export interface operations {
             400: components["responses"]["400.LimitReached.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -11924,6 +11966,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -11958,6 +12001,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -11987,6 +12031,7 @@ export interface operations {
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             424: components["responses"]["424.auth_error"];
             default: components["responses"]["Error"];
         };
@@ -12017,6 +12062,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             424: components["responses"]["424.auth_error"];
             default: components["responses"]["Error"];
@@ -12041,6 +12087,7 @@ export interface operations {
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -12197,6 +12244,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -12231,6 +12279,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -12293,6 +12342,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -12325,6 +12375,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -12355,6 +12406,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -12392,6 +12444,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -12469,6 +12522,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -12501,6 +12555,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -12558,6 +12613,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -12597,6 +12653,7 @@ export interface operations {
             };
             400: components["responses"]["oauth.400.invalid_grant.invalid_request.unsupported_grant_type"];
             401: components["responses"]["oauth.401.invalid_client.unauthorized"];
+            408: components["responses"]["oauth.408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -12631,6 +12688,7 @@ export interface operations {
             };
             400: components["responses"]["oauth.400.invalid_request"];
             401: components["responses"]["oauth.401.invalid_client.unauthorized"];
+            408: components["responses"]["oauth.408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -12663,6 +12721,7 @@ export interface operations {
             };
             400: components["responses"]["oauth.400.invalid_request.unauthorized_client"];
             401: components["responses"]["oauth.401.invalid_client.unauthorized"];
+            408: components["responses"]["oauth.408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -12689,6 +12748,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -12716,6 +12776,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -12779,6 +12840,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -12806,6 +12868,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -12914,6 +12977,7 @@ export interface operations {
             400: components["responses"]["400.decoding_error.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -12943,6 +13007,7 @@ export interface operations {
             400: components["responses"]["400.decoding_error.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -13011,6 +13076,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -13041,6 +13107,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -13107,6 +13174,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -13443,6 +13511,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -13492,6 +13561,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -13561,6 +13631,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -13718,6 +13789,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -13752,6 +13824,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -13796,6 +13869,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             500: components["responses"]["500.database_error.file_hosting_error.internal_error"];
             default: components["responses"]["Error"];
@@ -13827,6 +13901,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -13867,6 +13942,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -13993,6 +14069,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -14056,6 +14133,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -14127,6 +14205,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -14198,6 +14277,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -14287,6 +14367,7 @@ export interface operations {
             400: components["responses"]["400.LimitReached.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -14357,6 +14438,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -14397,6 +14479,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -14426,6 +14509,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -14465,6 +14549,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -14495,6 +14580,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -14535,6 +14621,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -14661,6 +14748,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -14698,6 +14786,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -14825,6 +14914,7 @@ export interface operations {
             400: components["responses"]["400.LimitReached.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -14888,6 +14978,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -14921,6 +15012,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -14948,6 +15040,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -14982,6 +15075,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -15049,6 +15143,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -15078,6 +15173,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -15113,6 +15209,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -15144,6 +15241,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -15211,6 +15309,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -15240,6 +15339,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -15307,6 +15407,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -15336,6 +15437,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -15394,6 +15496,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            408: components["responses"]["408.invalid_input"];
             424: components["responses"]["424.auth_error"];
             default: components["responses"]["Error"];
         };
@@ -15416,6 +15519,7 @@ export interface operations {
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.unauthorized"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -15592,6 +15696,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -15645,6 +15750,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             500: components["responses"]["500.database_error.file_hosting_error.internal_error"];
             default: components["responses"]["Error"];
@@ -15717,6 +15823,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -15887,6 +15994,7 @@ export interface operations {
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             500: components["responses"]["500.database_error.file_hosting_error.internal_error"];
             default: components["responses"]["Error"];
@@ -15935,6 +16043,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -15985,6 +16094,7 @@ export interface operations {
             400: components["responses"]["400.LimitReached.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             412: components["responses"]["412.invalid_input"];
             413: components["responses"]["413.invalid_input"];
@@ -16055,6 +16165,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             412: components["responses"]["412.invalid_input"];
             413: components["responses"]["413.invalid_input"];
@@ -16090,6 +16201,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             412: components["responses"]["412.invalid_input"];
             default: components["responses"]["Error"];
@@ -16125,6 +16237,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             412: components["responses"]["412.invalid_input"];
             413: components["responses"]["413.invalid_input"];
@@ -16160,6 +16273,7 @@ export interface operations {
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -16230,6 +16344,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -16328,6 +16443,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -16394,6 +16510,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -16494,6 +16611,7 @@ export interface operations {
             };
             400: components["responses"]["400.decoding_error.invalid_input.json_error.validation_error"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -16586,6 +16704,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -16678,6 +16797,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -16720,6 +16840,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -16782,6 +16903,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["400.decoding_error.invalid_input.json_error.validation_error"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -16820,6 +16942,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["400.decoding_error.invalid_input.json_error.validation_error"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -17184,6 +17307,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -17464,6 +17588,7 @@ export interface operations {
             400: components["responses"]["400.LimitReached.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -17532,6 +17657,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -17566,6 +17692,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -17602,6 +17729,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -17722,6 +17850,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -17759,6 +17888,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -18037,6 +18167,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -18064,6 +18195,7 @@ export interface operations {
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -18089,6 +18221,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -18118,6 +18251,7 @@ export interface operations {
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             500: components["responses"]["500.analytics_database_error.database_error.internal_error"];
             default: components["responses"]["Error"];
@@ -18205,6 +18339,7 @@ export interface operations {
             400: components["responses"]["400.LimitReached.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -18266,6 +18401,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -18301,6 +18437,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -18427,6 +18564,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -18467,6 +18605,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -18563,6 +18702,7 @@ export interface operations {
             400: components["responses"]["400.LimitReached.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -18593,6 +18733,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -18630,6 +18771,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -18673,6 +18815,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -18741,6 +18884,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -18775,6 +18919,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -18887,6 +19032,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -18948,6 +19094,7 @@ export interface operations {
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -19020,6 +19167,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -19087,6 +19235,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -19258,6 +19407,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -19285,6 +19435,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -19335,6 +19486,7 @@ export interface operations {
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -19392,6 +19544,7 @@ export interface operations {
             400: components["responses"]["400.LimitReached.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -19419,6 +19572,7 @@ export interface operations {
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -19449,6 +19603,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -19483,6 +19638,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -19570,6 +19726,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -19601,6 +19758,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -19774,6 +19932,7 @@ export interface operations {
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -19827,6 +19986,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -19932,6 +20092,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -19962,6 +20123,7 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -19984,6 +20146,7 @@ export interface operations {
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -20011,6 +20174,7 @@ export interface operations {
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -20047,6 +20211,7 @@ export interface operations {
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -20084,6 +20249,7 @@ export interface operations {
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -20121,6 +20287,7 @@ export interface operations {
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -20153,6 +20320,7 @@ export interface operations {
             };
             400: components["responses"]["400.decoding_error.invalid_input.json_error.validation_error"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -20203,6 +20371,7 @@ export interface operations {
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -20231,6 +20400,7 @@ export interface operations {
             };
             400: components["responses"]["400.decoding_error.invalid_input.json_error.validation_error"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -20361,6 +20531,7 @@ export interface operations {
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -20382,6 +20553,7 @@ export interface operations {
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -20410,6 +20582,7 @@ export interface operations {
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -20467,6 +20640,7 @@ export interface operations {
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -20489,6 +20663,7 @@ export interface operations {
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -20528,6 +20703,7 @@ export interface operations {
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -20550,6 +20726,7 @@ export interface operations {
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -20587,6 +20764,7 @@ export interface operations {
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -20609,6 +20787,7 @@ export interface operations {
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -20649,6 +20828,7 @@ export interface operations {
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -20671,6 +20851,7 @@ export interface operations {
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -20701,6 +20882,7 @@ export interface operations {
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -20731,6 +20913,7 @@ export interface operations {
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -20787,6 +20970,7 @@ export interface operations {
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.invalid_credentials.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -20816,6 +21000,7 @@ export interface operations {
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.invalid_credentials.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -20872,6 +21057,7 @@ export interface operations {
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.invalid_credentials.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -20904,6 +21090,7 @@ export interface operations {
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.invalid_credentials.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -20935,6 +21122,7 @@ export interface operations {
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.invalid_credentials.unauthorized"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -20989,6 +21177,7 @@ export interface operations {
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -21016,6 +21205,7 @@ export interface operations {
             };
             400: components["responses"]["400.decoding_error.invalid_input.json_error.validation_error"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -21167,6 +21357,7 @@ export interface operations {
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -21196,6 +21387,7 @@ export interface operations {
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -21220,6 +21412,7 @@ export interface operations {
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -21245,6 +21438,7 @@ export interface operations {
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -21289,6 +21483,7 @@ export interface operations {
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };
@@ -21341,6 +21536,7 @@ export interface operations {
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
         };
     };

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { addressKey } from '#lib/address-key.ts'
-import { ApiError, invalidInput } from '#lib/errors.ts'
+import { ApiError } from '#lib/errors.ts'
 import { errorBody } from '../error-handler.ts'
 
 /** JSON must be complete after `ms`. Other bodies must reach `bytesPerSecond` in each such period. */
@@ -63,17 +63,21 @@ export function endSlowBodies(server: Server, { ms, bytesPerSecond }: BodyPace):
   function checkPace(req: IncomingMessage, state: Upload, now: number): ApiError | undefined {
     if (state.isJson) {
       if (now - state.startedAt < ms) return undefined
-      return invalidInput(`The body was not complete after ${ms / 1000} seconds`, 'body')
+      return tooSlow(`was not complete after ${ms / 1000} seconds`)
     }
     const { bytesRead } = req.socket
     const sinceMs = now - state.checkedAt
     // If `readableLength` is not 0, the server has not read the received bytes yet.
     if (req.readableLength === 0 && sinceMs < ms) return undefined
     if (req.readableLength === 0 && bytesRead - state.bytesThen < (bytesPerSecond * sinceMs) / 1000)
-      return invalidInput(`The body is slower than ${bytesPerSecond} bytes per second`, 'body')
+      return tooSlow(`is slower than ${bytesPerSecond} bytes per second`)
     Object.assign(state, { checkedAt: now, bytesThen: bytesRead })
     return undefined
   }
+}
+
+function tooSlow(message: string): ApiError {
+  return new ApiError('request_timeout', `The body ${message}`, { details: { field: 'body', message } })
 }
 
 /** Sends an error on a connection without a complete request, and closes the connection. */

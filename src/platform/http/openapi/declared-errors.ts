@@ -34,7 +34,7 @@ export function ownErrors({
   const hasBody = method !== 'GET'
   const needsToken = typeof auth === 'object' && 'scope' in auth
   const derived: ErrorKind[] = [
-    ...(hasBody ? (['json_error', 'validation_error'] as const) : []),
+    ...(hasBody ? (['json_error', 'request_timeout', 'validation_error'] as const) : []),
     ...(needsToken ? (['unauthorized', 'forbidden'] as const) : []),
     ...(hasBody && needsToken ? (['conflict'] as const) : []),
     ...(auth === 'operator' ? (['not_found'] as const) : []),

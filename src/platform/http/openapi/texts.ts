@@ -136,6 +136,7 @@ export const STATUS_DESCRIPTIONS: Readonly<Record<string, string>> = {
   401: 'Credentials are missing or invalid',
   403: 'Permission denied',
   404: 'Not found, or not visible to the caller',
+  408: 'The request was not complete in time',
   409: 'Conflicts with existing data',
   410: 'Permanently removed',
   414: 'The path is too long',
