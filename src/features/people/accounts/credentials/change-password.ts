@@ -68,7 +68,7 @@ export async function resetPassword(
     const input = { accountId, passwordHash, endTokens, now: now(), actor: ownerAt(accountId, client) }
     await setPassword(tx, changed, input)
   })
-  await guard.forgive(accountId)
+  await guard.forgiveSignIns({ account: accountId, address: client.ip })
 }
 
 /** Returns the account whose password is changed: that of a link in an email, otherwise that of a session. */

@@ -7,6 +7,7 @@ import { ApiError } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { AccountDeps } from '../account-deps.ts'
 import { isConfirmed, markConfirmed } from '../sessions/queries.ts'
+import { confirmationGuess } from '../sign-in/sign-in-guard.ts'
 import { useCode } from '../two-factor/codes.ts'
 
 const WRONG_CODE = 'The code is wrong'
@@ -26,18 +27,19 @@ export async function confirmOwner(deps: AccountDeps, viewer: Viewer, proof: Own
   }
   const account = await getAccount(db, viewer.id)
   const wrong = account.password_hash === null ? 'The token does not belong to your account' : 'The password is wrong'
-  await guard.attempt(account.id, wrong, async () => (await isOwners(deps, account, password, viewer)) || undefined)
+  const guess = confirmationGuess(viewer)
+  await guard.attempt(guess, wrong, async () => (await isOwners(deps, account, password, viewer)) || undefined)
   if (account.totp_secret !== null) {
     if (code === undefined && (await isConfirmed(db, viewer, now()))) return
     if (code === undefined) throw missing('code', 'Two-factor sign-in is enabled. Enter a code as well.')
-    await guard.attempt(account.id, WRONG_CODE, () =>
+    await guard.attempt(guess, WRONG_CODE, () =>
       transaction(deps, async (tx) => {
         const locked = await lockAccount(tx, account.id)
         return locked.totp_secret === null || (await useCode(tx, locked, { code, now: now() })) || undefined
       }),
     )
   }
-  await guard.forgive(account.id)
+  await guard.forgive(guess)
   await markConfirmed(db, viewer, now())
 }
 

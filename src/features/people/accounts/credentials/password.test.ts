@@ -62,12 +62,12 @@ test('the old password is needed, and must be right', async () => {
   assert.equal((await signIn(t, member.username)).statusCode, 200)
 })
 
-test('guessing the old password with a stolen session is throttled like a sign-in', async () => {
+test('guessing the old password with a stolen session is throttled', async () => {
   const member = await makeMember(t)
   const attempt = (old_password: string) => change(member, { old_password, new_password: OTHER_PASSWORD })
   for (let i = 0; i < 10; i += 1) assert.equal((await attempt('wrong')).statusCode, 401)
   assertError(await attempt(PASSWORD), 429, 'ratelimit_error')
-  assertError(await signIn(t, member.username), 429, 'ratelimit_error')
+  assert.equal((await signIn(t, member.username)).statusCode, 200)
 })
 
 test('an account without a password gets its first one', async () => {

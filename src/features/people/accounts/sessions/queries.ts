@@ -3,6 +3,7 @@
 import { sql } from 'kysely'
 import { newToken } from '#lib/access/tokens.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
+import { addressKey } from '#lib/address-key.ts'
 import { newId } from '#lib/ids.ts'
 import { DAY_MS } from '#lib/time.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
@@ -59,6 +60,15 @@ export async function isConfirmed(db: Db, { token }: Viewer, now: number): Promi
     .where('confirmed_at', '>', new Date(now - CONFIRMED_MS))
     .executeTakeFirst()
   return row !== undefined
+}
+
+/** Returns whether a session of the account, also an expired one, has used the client of an IP address. */
+export async function hasSessionAt(
+  db: Db,
+  { accountId, address }: { accountId: string; address: string },
+): Promise<boolean> {
+  const rows = await db.selectFrom('session').select('ip').where('account_id', '=', accountId).execute()
+  return rows.some(({ ip }) => addressKey(ip) === addressKey(address))
 }
 
 /** Marks the viewer's session as confirmed; does nothing for other tokens. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { BYPASS_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
 import {
   ABSENT,
   assertError,
@@ -72,7 +72,7 @@ test('name and password are checked at their limits', async () => {
   assertError(await send({ username: 'a'.repeat(254), password: 'b'.repeat(256) }), 401, 'invalid_credentials')
 })
 
-test('ten failures close an account for fifteen minutes, for the right password too, by name and by address', async (context) => {
+test('ten failures close an account for fifteen minutes for the same IP address, for the right password too, by name and by address', async (context) => {
   t.freeze()
   context.after(() => t.thaw())
   const { username, email, token } = await makeMember(t)
@@ -107,6 +107,35 @@ test('nine failures do not close an account, and success forgets them', async ()
   assert.equal((await signIn(t, username)).statusCode, 200)
   await failTimes(9, username)
   assert.equal((await signIn(t, username)).statusCode, 200)
+})
+
+test('a stranger cannot lock the owner out of a device that is signed in, whatever the number of addresses', async () => {
+  const member = await makeMember(t)
+  const from = (address: string, password: string) =>
+    t.inject({
+      method: 'POST',
+      url: LOGIN,
+      payload: { username: member.username, password },
+      remoteAddress: address,
+      headers: { 'user-agent': 'depot-tests/1.0 (tests)', 'x-ratelimit-key': BYPASS_KEY },
+    })
+  const home = '198.51.100.7'
+  assert.equal((await from(home, PASSWORD)).statusCode, 200)
+  for (let n = 1; n <= 10; n += 1) {
+    const guesses = await Promise.all(Array.from({ length: 10 }, () => from(`203.0.113.${n}`, 'wrong')))
+    assert.deepEqual(statuses(guesses), Array(10).fill(401))
+  }
+  assertError(await from('203.0.113.200', 'wrong'), 429, 'ratelimit_error')
+  assertError(await from('203.0.113.200', PASSWORD), 429, 'ratelimit_error')
+  const session = { token: member.token }
+  await t.deps.db
+    .updateTable('session')
+    .set({ confirmed_at: new Date(0) })
+    .where('account_id', '=', member.id)
+    .execute()
+  const confirmation = { email: `home-${member.id}@example.org`, password: PASSWORD }
+  assert.equal((await t.as(session).patch('/_internal/auth/email', confirmation)).statusCode, 204)
+  assert.equal((await from(home, PASSWORD)).statusCode, 200)
 })
 
 test('an unknown name is throttled in the same way, so that the throttle shows nothing', async () => {

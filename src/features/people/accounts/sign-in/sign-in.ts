@@ -14,11 +14,11 @@ import { requireUndoing, restoreAtSignIn } from '../deletion/restore-account.ts'
 import { findFlow, insertFlow, takeFlow } from '../mail/flows.ts'
 import { requireActive } from '../policy.ts'
 import { findAccountBySignInName } from '../queries.ts'
-import { type Client, issueSession } from '../sessions/queries.ts'
+import { type Client, hasSessionAt, issueSession } from '../sessions/queries.ts'
 import type { SessionView } from '../sessions/views.ts'
 import { useCode } from '../two-factor/codes.ts'
 import { checkCaptcha } from './captcha.ts'
-import { invalidCredentials } from './sign-in-guard.ts'
+import { type Guess, invalidCredentials, signInGuess } from './sign-in-guard.ts'
 
 const REFUSAL = 'The username or the password is wrong'
 const CODE_REFUSAL = 'The code is wrong, or the sign-in has expired'
@@ -49,7 +49,8 @@ export async function signIn(
   const { config, db, guard, passwords, now } = deps
   await checkCaptcha(config.accounts.captcha, { challenge, address: client.ip })
   const found = await findAccountBySignInName(db, name)
-  const account = await guard.attempt(found?.id ?? `name:${name.toLowerCase()}`, REFUSAL, async () => {
+  const guess = await guessOf(db, { account: found?.id ?? `name:${name.toLowerCase()}`, client, what: 'password' })
+  const account = await guard.attempt(guess, REFUSAL, async () => {
     const isRight = await passwords.verify(found?.password_hash ?? null, password, addressKey(client.ip))
     if (!isRight && found !== undefined) await recordRefusal(db, { accountId: found.id, client, because: 'password' })
     return isRight ? found : undefined
@@ -66,7 +67,7 @@ export async function signIn(
     const flow = { kind: 'sign_in_second_factor', accountId: account.id, data: { undo_deletion: undo } } as const
     return { flow: await insertFlow(tx, { ...flow, now: now() }), needs: 'code' as const }
   })
-  if ('session' in result) await finish(deps, account.id)
+  if ('session' in result) await finish(deps, account.id, client)
   return result
 }
 
@@ -83,7 +84,8 @@ export async function signInWithCode(
   const flow = await findFlow(db, 'sign_in_second_factor', { secret, now: now() })
   if (flow === undefined) throw invalidCredentials(CODE_REFUSAL)
   const accountId = flow.account_id
-  const result = await guard.attempt(accountId, CODE_REFUSAL, () =>
+  const guess = await guessOf(db, { account: accountId, client, what: 'code' })
+  const result = await guard.attempt(guess, CODE_REFUSAL, () =>
     transaction(deps, async (tx, changed) => {
       const account = await lockAccountOrLeaving(tx, accountId)
       if (!(await useCode(tx, account, { code, now: now() }))) {
@@ -98,12 +100,21 @@ export async function signInWithCode(
       return openSession(tx, changed, { account, client, undo, now: now() })
     }),
   )
-  if ('session' in result) await finish(deps, accountId)
+  if ('session' in result) await finish(deps, accountId, client)
   return result
 }
 
-async function finish(deps: AccountDeps, accountId: string): Promise<void> {
-  await deps.guard.forgive(accountId)
+/** Runs the same statement for an unknown name, so that its time reveals nothing. */
+async function guessOf(
+  db: Db,
+  { account, client, what }: { account: string; client: Client; what: 'password' | 'code' },
+): Promise<Guess> {
+  const isKnown = await hasSessionAt(db, { accountId: account, address: client.ip })
+  return signInGuess({ account, address: client.ip, isKnown, what })
+}
+
+async function finish(deps: AccountDeps, accountId: string, client: Client): Promise<void> {
+  await deps.guard.forgiveSignIns({ account: accountId, address: client.ip })
   recordEvent(deps, 'account.signed_in', { account_id: accountId })
 }
 

@@ -13,7 +13,7 @@ import { enqueue } from '#platform/jobs/queue.ts'
 import type { AccountDeps } from '../account-deps.ts'
 import { confirmOwner } from '../credentials/confirm-owner.ts'
 import { deleteFlows, findFlow, insertFlow, takeFlow } from '../mail/flows.ts'
-import { invalidCredentials } from '../sign-in/sign-in-guard.ts'
+import { confirmationGuess, invalidCredentials } from '../sign-in/sign-in-guard.ts'
 import { newTotpSecret, removeTwoFactor, replaceBackupCodes, totpStep, totpUri, useCode } from './codes.ts'
 
 /** A secret for an authenticator app, its otpauth URI, and the flow that confirms it. */
@@ -82,7 +82,7 @@ export async function disableTwoFactor(deps: AccountDeps, { viewer, code, passwo
   const { id: accountId } = viewer
   if (password !== undefined) return disableByProof(deps, viewer, { code, password })
   await confirmOwner(deps, viewer, {})
-  await deps.guard.attempt(accountId, 'The code is wrong', () =>
+  await deps.guard.attempt(confirmationGuess(viewer), 'The code is wrong', () =>
     transaction(deps, async (tx, changed) => {
       const account = await lockAccount(tx, accountId)
       if (account.totp_secret === null) throw notOn()
