@@ -176,7 +176,7 @@ function addFeatures(app: App, { deps, accounts, tokens, rateGrants, caps }: Sha
   })
   tagged(app, 'organizations', (scope) => {
     organizationRoutes(scope, deps)
-    serviceAccountRoutes(scope, deps)
+    serviceAccountRoutes(scope, { ...deps, confirmOwner })
   })
   tagged(app, 'publishing', (scope) => {
     trustedPublisherRoutes(scope, { ...deps, confirmOwner })

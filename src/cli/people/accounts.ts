@@ -9,6 +9,7 @@ import { createAccessToken } from '#features/people/accounts/access-tokens/creat
 import { createPasswords } from '#features/people/accounts/passwords/passwords.ts'
 import { setRole } from '#features/people/accounts/set-role.ts'
 import { createAccount, prepareAccount } from '#features/people/accounts/sign-up/create-account.ts'
+import { requirePerson } from '#features/people/users/policy.ts'
 import { getAccountByName } from '#features/people/users/queries.ts'
 import { GRANTABLE_SCOPES, parseScopeNames, scopeNames } from '#lib/access/scopes.ts'
 import type { Role } from '#lib/access/viewer.ts'
@@ -79,7 +80,7 @@ export async function tokenCreate(args: readonly string[], env: Env): Promise<vo
   const scopes = readScopes(required(values.scopes, 'scopes'))
   const lifetimeMs = duration(values.expires ?? DEFAULT_EXPIRY, 'expires')
   await withDeps(env, async (deps) => {
-    const { id: accountId, username } = await getAccountByName(deps.db, user)
+    const { id: accountId, username } = requirePerson(await getAccountByName(deps.db, user))
     const expires = new Date(deps.now() + lifetimeMs)
     const name = values.name ?? 'Command line'
     const { token } = await createAccessToken(deps, { actor: COMMAND, accountId, name, scopes, expires, limits: null })

@@ -43,6 +43,9 @@ export type Declared = {
 /** GET as the person who sent the request. */
 export type Reader = (path: string) => Promise<unknown>
 
+/** Fields that confirm the owner of the account. */
+const PROOF = { password: 'proves who sends it', code: 'proves who sends it' }
+
 const send = (value: Made<unknown>, more: Omit<FieldSample, 'send'> = {}): FieldSample => ({ send: value, ...more })
 const thing = (name: Thing) => (world: World) => world.id(name)
 const uniqueName = (): string => `field-${newId().toLowerCase()}`
@@ -253,7 +256,7 @@ export const DECLARED: Record<string, Declared> = {
       scopes: send(4),
       expires: send(() => inDays(30)),
     },
-    unseen: { limits: 'the token is already limited to the organization' },
+    unseen: { limits: 'the token is already limited to the organization', ...PROOF },
   },
   createAccessToken: {
     view: entry('/_internal/pat'),
@@ -266,6 +269,7 @@ export const DECLARED: Record<string, Declared> = {
         shows: { projects: null, organizations: null, addresses: ['192.0.2.0/24'] },
       },
     },
+    unseen: PROOF,
   },
   updateAccessToken: {
     view: entry('/_internal/pat', 'pat'),

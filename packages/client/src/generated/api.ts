@@ -832,9 +832,9 @@ export interface paths {
         put?: never;
         /**
          * Create an access token; its secret is returned only once
-         * @description With `limits`, the token is fine-grained: it covers only these projects and organizations, or works only from these networks.
+         * @description Requires a confirmed password. Depot notifies the user by email. With `limits`, the token is fine-grained: it covers only these projects and organizations, or works only from these networks.
          *
-         *     Requires a token with `PAT_CREATE`. Rejects fine-grained tokens.
+         *     Requires a token with `PAT_CREATE`. Rejects fine-grained tokens. Counts as 5 requests at the rate limit.
          */
         post: operations["createAccessToken"];
         delete?: never;
@@ -900,7 +900,7 @@ export interface paths {
         put?: never;
         /**
          * Link the account at the code host that owns a token
-         * @description Depot then accepts personal tokens of the linked account as credentials. Deprecated: use access tokens.
+         * @description Requires a confirmed password. Depot then accepts personal tokens of the linked account as credentials. Deprecated: use access tokens.
          *
          *     Requires a token with `SESSION_ACCESS`. Rejects fine-grained tokens.
          */
@@ -2358,9 +2358,9 @@ export interface paths {
         put?: never;
         /**
          * Create an access token of a service account; its secret is returned only once
-         * @description Members with MANAGE_INVITES and EDIT_MEMBER only. The service account must not have permissions that the caller lacks. Without projects or organizations in `limits`, the token is limited to the organization.
+         * @description Members with MANAGE_INVITES and EDIT_MEMBER only. Requires a confirmed password. The service account must not have permissions that the caller lacks; the token never exceeds what the caller may do, and ends when they leave. Without projects or organizations in `limits`, the token is limited to the organization.
          *
-         *     Requires a token with `ORGANIZATION_WRITE` and `PAT_CREATE`. Rejects fine-grained tokens.
+         *     Requires a token with `ORGANIZATION_WRITE` and `PAT_CREATE`. Rejects fine-grained tokens. Counts as 5 requests at the rate limit.
          */
         post: operations["createServiceToken"];
         delete?: never;
@@ -7353,6 +7353,10 @@ export interface components {
              */
             expires: string;
             limits?: components["schemas"]["TokenLimits"];
+            /** @description The caller's password, or a personal token of the linked code-host account if the account has no password. Not required if the session was confirmed within the last 10 minutes */
+            password?: string;
+            /** @description Two-factor code or backup code; required with `password` if two-factor sign-in is enabled */
+            code?: string;
         };
         /** NewRevenue */
         NewRevenue: {
@@ -11933,7 +11937,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["400.LimitReached.invalid_input.json_error.validation_error"];
-            401: components["responses"]["401.unauthorized"];
+            401: components["responses"]["401.invalid_credentials.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
@@ -12047,6 +12051,10 @@ export interface operations {
             content: {
                 "application/json": {
                     token: string;
+                    /** @description The caller's password, or a personal token of the linked code-host account if the account has no password. Not required if the session was confirmed within the last 10 minutes */
+                    password?: string;
+                    /** @description Two-factor code or backup code; required with `password` if two-factor sign-in is enabled */
+                    code?: string;
                 };
             };
         };
@@ -12059,7 +12067,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
-            401: components["responses"]["401.unauthorized"];
+            401: components["responses"]["401.invalid_credentials.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
@@ -15206,7 +15214,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["400.LimitReached.invalid_input.json_error.validation_error"];
-            401: components["responses"]["401.unauthorized"];
+            401: components["responses"]["401.invalid_credentials.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];

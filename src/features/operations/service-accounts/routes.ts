@@ -9,10 +9,11 @@ import { toScopeBits } from '#lib/access/scope-field.ts'
 import { parseId } from '#lib/ids.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { OrganizationParams } from '#platform/http/query-values.ts'
+import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { createServiceAccount } from './create-service-account.ts'
-import { issueServiceToken } from './issue-service-token.ts'
+import { type IssuingDeps, issueServiceToken } from './issue-service-token.ts'
 import { getManagedOrganization, getServiceAccount, listServiceAccounts } from './queries.ts'
 import { NewServiceAccount, ServiceAccountParams, ServiceTokenParams } from './requests.ts'
 import { ServiceAccountView, toServiceAccountView } from './views.ts'
@@ -20,7 +21,7 @@ import { ServiceAccountView, toServiceAccountView } from './views.ts'
 const PATH = '/v3/organization/:id/service-accounts'
 const WHO = 'Members with MANAGE_INVITES and EDIT_MEMBER only.'
 
-export function serviceAccountRoutes(app: App, deps: Deps): void {
+export function serviceAccountRoutes(app: App, deps: IssuingDeps): void {
   accountRoutes(app, deps)
   tokenRoutes(app, deps)
 }
@@ -82,15 +83,15 @@ function accountRoutes(app: App, deps: Deps): void {
   )
 }
 
-function tokenRoutes(app: App, deps: Deps): void {
+function tokenRoutes(app: App, deps: IssuingDeps): void {
   app.post(
     `${PATH}/:user_id/tokens`,
     {
-      config: { auth: { scope: ['ORGANIZATION_WRITE', 'PAT_CREATE'] } },
+      config: { auth: { scope: ['ORGANIZATION_WRITE', 'PAT_CREATE'] }, cost: COSTS.password },
       schema: {
         operationId: 'createServiceToken',
         summary: 'Create an access token of a service account; its secret is returned only once',
-        description: `${WHO} The service account must not have permissions that the caller lacks. Without projects or organizations in \`limits\`, the token is limited to the organization.`,
+        description: `${WHO} Requires a confirmed password. The service account must not have permissions that the caller lacks; the token never exceeds what the caller may do, and ends when they leave. Without projects or organizations in \`limits\`, the token is limited to the organization.`,
         params: ServiceAccountParams,
         body: NewToken,
         response: { 201: AccessTokenView },
@@ -98,14 +99,15 @@ function tokenRoutes(app: App, deps: Deps): void {
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
-      const { name, expires, limits = null } = req.body
+      const { name, expires, limits = null, scopes, ...proof } = req.body
       const { row, token } = await issueServiceToken(deps, viewer, {
         organization: req.params.id,
         account: req.params.user_id,
         name,
-        scopes: toScopeBits(req.body.scopes, 'scopes'),
+        scopes: toScopeBits(scopes, 'scopes'),
         expires: new Date(expires),
         limits,
+        proof,
       })
       return reply.status(201).send(toAccessTokenView(row, token))
     },

@@ -6,11 +6,11 @@ import { personalDataJobs } from '#features/operations/personal-data/jobs.ts'
 import { ALL_PROJECT_PERMISSIONS, ORGANIZATION_PERMISSIONS } from '#lib/access/permissions.ts'
 import { GRANTABLE_SCOPES } from '#lib/access/scopes.ts'
 import { newId } from '#lib/ids.ts'
-import { DAY_MS } from '#lib/time.ts'
+import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
 import { ADMIN_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
 import { type Owned, teamFactories } from '#test/support/factories/team-factories.ts'
-import { assertError, PASSWORD } from '#test/support/http/account-steps.ts'
+import { assertError, mailsTo, PASSWORD } from '#test/support/http/account-steps.ts'
 import { form, modJar, projectData, versionData } from '#test/support/http/forms.ts'
 
 let t: TestApp
@@ -159,6 +159,14 @@ test('a token never exceeds what its maker may do now, on any project', async ()
   assert.equal(await reads(), 404)
 })
 
+test('a token needs the confirmed password of its maker, who gets an email', async () => {
+  const { id } = await made()
+  await tokenOf(id)
+  assert.equal((await mailsTo(t, owner.email, /new access token/)).length, 1)
+  t.advance(10 * MINUTE_MS)
+  assertError(await t.as(owner).post(path(`/${id}/tokens`), body()), 401, 'unauthorized', 'password')
+})
+
 test('tokens without a known maker do not work', async () => {
   const { id } = await made()
   const token = await tokenOf(id)
@@ -178,10 +186,13 @@ test('an organization has at most 20 service accounts, also with concurrent requ
 test('nobody signs in as a service account, and it owns nothing', async () => {
   const { id, username } = await made()
   const admin = await t.make.account({ role: 'admin' })
+  await t.runJobs()
+  const mails = (await t.mails()).length
   const signIn = await t.anyone.post('/_internal/auth/login', { username, password: PASSWORD })
   assertError(signIn, 401, 'invalid_credentials')
   assert.equal((await t.anyone.post('/_internal/auth/password/reset', { username })).statusCode, 204)
-  assert.equal((await t.mails()).length, 0)
+  await t.runJobs()
+  assert.equal((await t.mails()).length, mails)
   const operator = { headers: { 'x-admin-key': ADMIN_KEY } }
   assertError(await t.anyone.post(`/_internal/admin/user/${id}/password-link`, {}, operator), 400, 'invalid_input')
   assertError(await t.as(admin).patch(`/v3/user/${id}`, { role: 'moderator' }), 400, 'invalid_input')

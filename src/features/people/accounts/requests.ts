@@ -31,7 +31,10 @@ export const OptionalChallenge = Type.Optional(
   ]),
 )
 
-export const CodeHostLink = Type.Object({ token: Type.String({ minLength: 1, maxLength: 512 }) })
+export const CodeHostLink = Type.Object({
+  token: Type.String({ minLength: 1, maxLength: 512 }),
+  ...OwnerProofFields,
+})
 
 export const NewAccount = Type.Object(
   {

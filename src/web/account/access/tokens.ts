@@ -2,7 +2,7 @@
 
 import type { FastifyReply } from 'fastify'
 import { actorOf } from '#features/basics/audit/actor.ts'
-import { checkAccessToken, createAccessToken } from '#features/people/accounts/access-tokens/create-access-token.ts'
+import { checkAccessToken, createOwnAccessToken } from '#features/people/accounts/access-tokens/create-access-token.ts'
 import type { TokenLimits } from '#features/people/accounts/access-tokens/limits.ts'
 import {
   type AccessTokenRow,
@@ -10,6 +10,7 @@ import {
   listTokenResources,
 } from '#features/people/accounts/access-tokens/queries.ts'
 import { deleteAccessToken } from '#features/people/accounts/access-tokens/update-access-token.ts'
+import { isConfirmed } from '#features/people/accounts/sessions/queries.ts'
 import { parseId } from '#lib/ids.ts'
 import { DAY_MS } from '#lib/time.ts'
 import { timeAgo } from '#platform/html/format.ts'
@@ -21,10 +22,18 @@ import { attempt, errorsOf, type FormRefusal } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { showSettings } from '../account-layout.ts'
+import { isProofRefused, proofFields, proofOf } from '../settings/settings-views.ts'
 import { scopeChoice, scopeGroups, scopesOf } from './scope-groups.ts'
 import { limitChoice, limitsLine, readLimits, type TypedLimits, tokenSentences } from './token-limits.ts'
 
-const LABELS = { name: 'The name', scopes: 'The choice', expires: 'The expiry', limits: 'The limit' }
+const LABELS = {
+  name: 'The name',
+  scopes: 'The choice',
+  expires: 'The expiry',
+  limits: 'The limit',
+  password: 'The password',
+  code: 'The code',
+}
 /** Lifetimes that the form offers, in days. */
 const LIFETIMES = [7, 30, 90, 365]
 
@@ -86,24 +95,25 @@ ${buttonForm(page, { action: `${pathTo(page, PATHS.tokens)}/revoke`, text: t('re
 
 /** The first request shows what the token can do; the second, from that page, creates it. */
 async function makeToken(request: OwnRequest): Promise<FastifyReply> {
-  const { deps, viewer, page, field, fields } = request
+  const { deps, accounts, viewer, page, field, fields } = request
   const [name, days, chosen] = [field('name'), field('days'), fields('scope')]
   const typed: Typed = { name, chosen, days, resources: fields('resource'), networks: field('networks') }
   const token = {
-    accountId: viewer.id,
     name,
     scopes: scopesOf(chosen),
     expires: new Date(deps.now() + Number(days === '' ? Number.NaN : days) * DAY_MS),
     limits: readLimits(typed),
   }
   if (field('reviewed') !== 'yes') {
-    const { refusal } = await attempt(() => checkAccessToken(deps, token), LABELS)
+    const { refusal } = await attempt(() => checkAccessToken(deps, { ...token, accountId: viewer.id }), LABELS)
     return refusal === undefined
       ? reviewToken(request, typed, token)
       : showTokens(request, { ...typed, refusal: atField(refusal) })
   }
-  const actor = actorOf(viewer)
-  const { value: created, refusal } = await attempt(() => createAccessToken(deps, { ...token, actor }), LABELS)
+  const proof = proofOf(field)
+  const make = () => createOwnAccessToken(accounts, viewer, { ...token, proof })
+  const { value: created, refusal } = await attempt(make, LABELS)
+  if (refusal !== undefined && isProofRefused(refusal)) return reviewToken(request, typed, { ...token, refusal })
   if (refusal !== undefined) return showTokens(request, { ...typed, refusal: atField(refusal) })
   // A response to the form, not a redirect, because no page with a URL can show the token.
   const body = secretView(page, { what: 'token', name: created.row.name, secret: created.token, next: PATHS.tokens })
@@ -119,10 +129,12 @@ function atField(refusal: FormRefusal): FormRefusal {
 async function reviewToken(
   request: OwnRequest,
   typed: Typed,
-  { scopes, limits, expires }: { scopes: number; limits: TokenLimits | null; expires: Date },
+  of: { scopes: number; limits: TokenLimits | null; expires: Date; refusal?: FormRefusal },
 ): Promise<FastifyReply> {
-  const { deps, viewer, page } = request
+  const { deps, viewer, page, account } = request
   const { t } = page.language
+  const { scopes, limits, expires, refusal } = of
+  const needsProof = !(await isConfirmed(deps.db, viewer, deps.now()))
   const known = await listTokenResources(deps.db, viewer.id)
   const values = [
     ['name', typed.name],
@@ -134,12 +146,13 @@ async function reviewToken(
   ] as [string, string][]
   const content = html`${values.map(([name, value]) => hiddenField(name, value))}
 ${tokenSentences(page, { scopes, limits, known, expires })}
+${needsProof && proofFields(page, { account, refusal })}
 <div><button class="main">${t('tokens.make')}</button></div>
 <p><a href="${pathTo(page, PATHS.tokens)}">${t('work.cancel')}</a></p>`
   const body = html`<section class="section"><h2><bdi>${typed.name}</bdi></h2>
 ${form(page, { action: pathTo(page, PATHS.tokens), content })}
 </section>`
-  return showSettings(request, { title: t('tokens.review.title'), body })
+  return showSettings(request, { title: t('tokens.review.title'), body, refusal })
 }
 
 /** Shows a secret, once. */

@@ -1,6 +1,7 @@
 // Sections that several pages of the account settings contain.
 
 import { ICON_BYTES_MAX } from '#features/basics/images/icons.ts'
+import type { OwnerProof } from '#features/basics/access/confirm-owner.ts'
 import type { AccountRow } from '#features/people/users/queries.ts'
 import { fileSize } from '#platform/html/format.ts'
 import { buttonForm, fileField, form, hiddenField, passwordField } from '#platform/html/forms.ts'
@@ -41,6 +42,27 @@ ${of.url !== null && of.url !== '' && buttonForm(page, { action: `${of.action}/r
 </section>`
 }
 
+/** The fields that confirm the owner of an account: the password, and the code if two-factor sign-in is on. */
+export function proofFields(page: PageContext, of: { account: AccountRow } & Refused): Markup {
+  const { t } = page.language
+  const { account } = of
+  const autocomplete = 'current-password'
+  const label = account.password_hash === null ? t('confirm.token') : t('field.password')
+  // Password managers need the username.
+  return html`<input type="text" name="username" value="${account.username}" autocomplete="username" hidden readonly>
+${passwordField(page, { name: 'password', label, autocomplete, errors: errorsOf(of) })}
+${account.totp_secret !== null && codeField(page, t('security.code'), of)}`
+}
+
+/** Returns the values of `proofFields`. */
+export function proofOf(field: (name: string) => string): OwnerProof {
+  const [password, code] = [field('password'), field('code')]
+  return { ...(password === '' ? {} : { password }), ...(code === '' ? {} : { code }) }
+}
+
+/** Whether a refusal concerns the confirmation of the owner, so that the page asks for it again. */
+export const isProofRefused = ({ status }: FormRefusal): boolean => status === 401 || status === 429
+
 /** Asks for the password again, for the page that `next` names. */
 export function confirmForm(
   page: PageContext,
@@ -48,12 +70,8 @@ export function confirmForm(
 ): Markup {
   const { t } = page.language
   const { account } = of
-  const autocomplete = 'current-password'
-  const label = account.password_hash === null ? t('confirm.token') : t('field.password')
-  const content = html`<input type="text" name="username" value="${account.username}" autocomplete="username" hidden readonly>
-${hiddenField('next', of.next)}
-${passwordField(page, { name: 'password', label, autocomplete, errors: errorsOf(of) })}
-${account.totp_secret !== null && codeField(page, t('security.code'), of)}
+  const content = html`${hiddenField('next', of.next)}
+${proofFields(page, { ...of, account })}
 <div><button class="main">${t('confirm.send')}</button></div>`
   return html`<p class="soft">${t('confirm.text')}</p>
 ${form(page, { action: `${pathTo(page, PATHS.security)}/confirm`, content })}`

@@ -3,9 +3,9 @@ import { Readable } from 'node:stream'
 import { after, before, test } from 'node:test'
 import sharp from 'sharp'
 import { scopeNames } from '#lib/access/scopes.ts'
-import { DAY_MS } from '#lib/time.ts'
+import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import { mailsTo, makeMember, OTHER_PASSWORD, totpCode } from '#test/support/http/account-steps.ts'
+import { mailsTo, makeMember, OTHER_PASSWORD, PASSWORD, totpCode } from '#test/support/http/account-steps.ts'
 import { BASE, makeApplication } from '#test/support/http/oauth-steps.ts'
 import { assertLeads, assertSays, hiddenFields, type Visitor, visitor } from '#test/support/http/visitor.ts'
 import { qrCode } from './qr-code.ts'
@@ -234,6 +234,20 @@ test('a token is created with chosen scopes, shown in one response that is never
       .post('/_internal/pat', { name: 'not yours', scopes: 2, expires: new Date(t.deps.now() + DAY_MS) })
   ).json()
   assertSays(await person.post(`${page}/revoke`, { _csrf, id: foreign.id }), 404, 'does not exist')
+})
+
+test('the page of a new token asks for the password after ten minutes', async () => {
+  const member = await makeMember(t)
+  const person = visitor(t, member.token)
+  t.advance(10 * MINUTE_MS)
+  const page = '/account/tokens'
+  const fields = { name: 'build server', days: '30', scope: ['USER_READ'] }
+  assert.match((await person.send(page, page, fields)).body, /name="password"/)
+  const without = await person.send(page, page, { ...fields, reviewed: 'yes' })
+  assertSays(without, 401, 'The password is required')
+  assert.match(without.body, /name="password"/)
+  const reviewed = { ...fields, reviewed: 'yes', password: PASSWORD }
+  assertSays(await person.send(page, page, reviewed), 200, 'Copy the token now')
 })
 
 test('a copy of the data is a file', async () => {

@@ -8,6 +8,7 @@ import { errorSummary } from '#platform/html/forms.ts'
 import type { Part } from '#platform/html/html.ts'
 import { pathTo } from '#platform/html/page-context.ts'
 import { confirmation } from '#platform/html/work/actions.ts'
+import { proofOf } from '#web/account/settings/settings-views.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
@@ -28,12 +29,10 @@ export const confirmOwnerOf = ({ accounts }: OwnRequest): ConfirmOwner => create
 
 /** Confirms the operator by the fields of the form, as the routes of the API do. */
 export async function confirmOperator(request: OwnRequest, form: FormState): Promise<void> {
-  await confirmOwnerOf(request)(request.viewer, proofOf(form))
-}
-
-export function proofOf(form: FormState): { password?: string; code?: string } {
-  const [password, code] = [form.text('password'), form.text('code')]
-  return { ...(password === '' ? {} : { password }), ...(code === '' ? {} : { code }) }
+  await confirmOwnerOf(request)(
+    request.viewer,
+    proofOf((name) => form.text(name)),
+  )
 }
 
 type Decision = {

@@ -6,11 +6,12 @@ import { updateUser } from '#features/people/users/update-user.ts'
 import { BADGES, type Badge, badgesOf } from '#lib/access/permissions.ts'
 import { html } from '#platform/html/html.ts'
 import { chips, optionCards } from '#platform/html/work/choices.ts'
+import { proofOf } from '#web/account/settings/settings-views.ts'
 import { checkValues } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import type { FormState } from '#web/kit/work/form-page.ts'
 import { accountPath, roleName } from './accounts.ts'
-import { confirmOwnerOf, decisionPage, type ManagedAccount, proofOf } from './confirmed.ts'
+import { confirmOwnerOf, decisionPage, type ManagedAccount } from './confirmed.ts'
 
 const ROLES = ['developer', 'moderator', 'admin'] as const
 
@@ -81,7 +82,7 @@ async function saveRank(
   await updateUser({ ...deps, endLostAccess, confirmOwner: confirmOwnerOf(request) }, viewer, {
     name: account.id,
     patch: checkValues(UserPatch, patch),
-    proof: proofOf(form),
+    proof: proofOf((field) => form.text(field)),
   })
   return { done: 'account-changed', path: accountPath(account.id) } as const
 }

@@ -13,6 +13,8 @@ import {
 import { checkAccessToken } from '#features/people/accounts/access-tokens/create-access-token.ts'
 import type { AccessTokenRow } from '#features/people/accounts/access-tokens/queries.ts'
 import { deleteAccessToken } from '#features/people/accounts/access-tokens/update-access-token.ts'
+import { createConfirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
+import { isConfirmed } from '#features/people/accounts/sessions/queries.ts'
 import { scopeBitsOf } from '#lib/access/scopes.ts'
 import { validationError } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
@@ -26,6 +28,8 @@ import { sheetPart } from '#platform/html/work/frame.ts'
 import { scopeChoice, scopesOf } from '#web/account/access/scope-groups.ts'
 import { limitChoice, limitsLine, readLimits, tokenSentences } from '#web/account/access/token-limits.ts'
 import { secretView } from '#web/account/access/tokens.ts'
+import { proofFields, proofOf } from '#web/account/settings/settings-views.ts'
+import { attempt, errorsOf, type FormRefusal } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import type { FormState, Outcome } from '#web/kit/work/form-page.ts'
 import { loadManagedOrganization, type ManagedOrganization, may } from './managed-organization.ts'
@@ -33,7 +37,14 @@ import { organizationFormOf, showOrganizationSettings } from './settings-frame.t
 
 type ServiceOrganization = ManagedOrganization & { accounts: ServiceAccount[]; isManager: boolean }
 
-const LABELS = { username: 'The username', name: 'The name', scopes: 'The choice', expires: 'The expiry' }
+const LABELS = {
+  username: 'The username',
+  name: 'The name',
+  scopes: 'The choice',
+  expires: 'The expiry',
+  password: 'The password',
+  code: 'The code',
+}
 /** Lifetimes that the form offers, in days. */
 const LIFETIMES = [30, 90, 365]
 const DEFAULT_SCOPES = ['VERSION_CREATE', 'VERSION_READ', 'VERSION_WRITE']
@@ -84,7 +95,7 @@ async function revoke({ deps, viewer }: OwnRequest, { organization }: ServiceOrg
 
 /** The first request shows what the token can do; the second, from that page, creates it. */
 async function token(request: OwnRequest, data: ServiceOrganization, state: FormState): Promise<Outcome> {
-  const { deps, viewer, page } = request
+  const { deps, accounts, viewer, page } = request
   const { t } = page.language
   const account = data.accounts.find(({ id }) => id === state.text('account'))
   if (account === undefined) throw validationError('account', 'must be one of the service accounts')
@@ -96,12 +107,19 @@ async function token(request: OwnRequest, data: ServiceOrganization, state: Form
     expires: new Date(deps.now() + (LIFETIMES.includes(days) ? days : Number.NaN) * DAY_MS),
     limits: tokenLimitsOf(data.organization, readLimits({ resources: [], networks: state.text('networks') })),
   }
+  let refusal: FormRefusal | undefined
   if (state.text('reviewed') === 'yes') {
     const names = { organization: data.organization.id, account: account.id }
-    const created = await issueServiceToken(deps, viewer, { ...names, ...fields })
-    const next = `${data.settings}/service-accounts`
-    const body = secretView(page, { what: 'token', name: created.row.name, secret: created.token, next })
-    return showPart(request, data, t('secret.token.title'), body)
+    const proof = proofOf((name) => state.text(name))
+    const issuing = { ...deps, confirmOwner: createConfirmOwner(accounts) }
+    const issued = await attempt(() => issueServiceToken(issuing, viewer, { ...names, ...fields, proof }), LABELS)
+    if (issued.value !== undefined) {
+      const { row, token: secret } = issued.value
+      const next = `${data.settings}/service-accounts`
+      const body = secretView(page, { what: 'token', name: row.name, secret, next })
+      return showPart(request, data, { heading: t('secret.token.title'), body })
+    }
+    refusal = issued.refusal
   }
   await getGrantableAccount(deps.db, viewer, { organization: data.organization.id, account: account.id })
   await checkAccessToken(deps, { accountId: account.id, ...fields })
@@ -115,19 +133,26 @@ async function token(request: OwnRequest, data: ServiceOrganization, state: Form
     ...chosen.map((name) => ['scope', name]),
   ] as [string, string][]
   const path = pathTo(page, `${data.settings}/service-accounts`)
+  const needsProof = !(await isConfirmed(deps.db, viewer, deps.now()))
   const content = html`${values.map(([name, value]) => hiddenField(name, value))}
 ${tokenSentences(page, { ...fields, known })}
+${needsProof && proofFields(page, { account: request.account, refusal })}
 <div class="line"><button class="main" name="do" value="token">${t('tokens.make')}</button> <a href="${path}">${t('work.cancel')}</a></div>`
   const body = sheetPart({
     id: 'review',
     title: `${fields.name}, ${account.username}`,
     content: form(page, { action: path, className: 'stack', content }),
   })
-  return showPart(request, data, t('tokens.review.title'), body)
+  const refused = { ...state, refusal, errors: errorsOf({ refusal }) }
+  return showPart(request, data, { heading: t('tokens.review.title'), body, form: refused })
 }
 
-function showPart(request: OwnRequest, data: ServiceOrganization, heading: string, body: Part): Promise<FastifyReply> {
-  return showOrganizationSettings(request, data, { section: '/service-accounts', heading, body })
+function showPart(
+  request: OwnRequest,
+  data: ServiceOrganization,
+  of: { heading: string; body: Part; form?: FormState },
+): Promise<FastifyReply> {
+  return showOrganizationSettings(request, data, { section: '/service-accounts', ...of })
 }
 
 function showServiceAccounts(request: OwnRequest, data: ServiceOrganization, state: FormState): Promise<FastifyReply> {

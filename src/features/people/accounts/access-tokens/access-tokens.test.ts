@@ -4,7 +4,15 @@ import { ALL_SCOPES, GRANTABLE_SCOPES, SCOPES, type ScopeName } from '#lib/acces
 import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
 import { type Client, type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
-import { ABSENT, assertError, assertRefusedValues, mailsTo, statuses } from '#test/support/http/account-steps.ts'
+import {
+  ABSENT,
+  assertError,
+  assertRefusedValues,
+  mailsTo,
+  makeMember,
+  PASSWORD,
+  statuses,
+} from '#test/support/http/account-steps.ts'
 
 const PAT = '/_internal/pat'
 const USER_READ = 2
@@ -38,6 +46,17 @@ test('a new token is shown once, works immediately and is announced by email', a
   const [mail = ''] = await mailsTo(t, person.email, /new access token/)
   assert.match(mail, /build server/)
   assert.ok(!mail.includes(token))
+})
+
+test('a token needs a password that was confirmed within ten minutes', async () => {
+  const member = await makeMember(t)
+  t.advance(10 * MINUTE_MS)
+  const refused = await t.as(member).post(PAT, valid())
+  assertError(refused, 401, 'unauthorized', 'password')
+  assertError(await t.as(member).post(PAT, valid({ password: 'wrong' })), 401, 'invalid_credentials')
+  assert.deepEqual(await (await t.as(member).get(PAT)).json(), [])
+  assert.equal((await t.as(member).post(PAT, valid({ password: PASSWORD }))).statusCode, 201)
+  assert.equal((await t.as(member).post(PAT, valid())).statusCode, 201)
 })
 
 test('a token can do what its scopes say and no more', async () => {

@@ -1,15 +1,19 @@
 import { lockAccount } from '#features/basics/access/accounts.ts'
-import type { Actor } from '#features/basics/audit/actor.ts'
+import type { OwnerProof } from '#features/basics/access/confirm-owner.ts'
+import { type Actor, actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { requireRoom } from '#features/basics/limits/quota.ts'
 import { grantProblem, scopeNames } from '#lib/access/scopes.ts'
 import { newToken } from '#lib/access/tokens.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { validationError } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import { enqueue } from '#platform/jobs/queue.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
 import type { Deps } from '#ports/deps.ts'
+import type { AccountDeps } from '../account-deps.ts'
+import { confirmOwner } from '../credentials/confirm-owner.ts'
 import { checkLimits, networksColumn, type TokenLimits } from './limits.ts'
 import { type AccessTokenRow, TOKEN_COLUMNS } from './queries.ts'
 import { checkExpiry, checkTokenName } from './requests.ts'
@@ -49,7 +53,20 @@ function checkFields(
 }
 
 /**
- * Creates a personal access token and notifies its owner by email. `token` is the secret, which cannot be read again.
+ * Creates a personal access token of the viewer, who must have confirmed the password.
+ * @throws ApiError like `confirmOwner` and `createAccessToken`
+ */
+export async function createOwnAccessToken(
+  deps: AccountDeps,
+  viewer: Viewer,
+  { proof, ...token }: Omit<NewAccessToken, 'actor' | 'accountId' | 'makerId'> & { proof: OwnerProof },
+): Promise<{ row: AccessTokenRow; token: string }> {
+  await confirmOwner(deps, viewer, proof)
+  return createAccessToken(deps, { ...token, actor: actorOf(viewer), accountId: viewer.id })
+}
+
+/**
+ * Creates a personal access token and notifies its owner by email, or the member who creates a token of a service account. `token` is the secret, which cannot be read again.
  * @throws ApiError `validation_error` naming the field, `limit_reached`.
  */
 export async function createAccessToken(
@@ -73,7 +90,11 @@ export async function createAccessToken(
       })
       .returning(TOKEN_COLUMNS)
       .executeTakeFirstOrThrow()
-    await enqueue(tx, 'accounts.send-mail', { kind: 'token-created', account_id: accountId, token_id: inserted.id })
+    await enqueue(tx, 'accounts.send-mail', {
+      kind: 'token-created',
+      account_id: makerId ?? accountId,
+      token_id: inserted.id,
+    })
     await recordAudit(tx, {
       action: 'token.created',
       actor,

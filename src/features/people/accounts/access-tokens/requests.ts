@@ -2,6 +2,7 @@
 
 import type { Updateable } from 'kysely'
 import Type, { type Static } from 'typebox'
+import { OwnerProofFields } from '#features/basics/access/requests.ts'
 import { scopeField } from '#lib/access/scope-field.ts'
 import { validationError } from '#lib/errors.ts'
 import { toColumns } from '#lib/schema/patch.ts'
@@ -30,6 +31,7 @@ export const NewToken = Type.Object(
     scopes: scopeField('Scopes of the token, without restricted scopes'),
     expires: ExpiresField,
     limits: Maybe(TokenLimits),
+    ...OwnerProofFields,
   },
   { title: 'NewPersonalAccessToken' },
 )

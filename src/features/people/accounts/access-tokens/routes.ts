@@ -6,10 +6,11 @@ import { toScopeBits } from '#lib/access/scope-field.ts'
 import { parseId } from '#lib/ids.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { IdParams } from '#platform/http/query-values.ts'
+import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import type { AccountDeps } from '../account-deps.ts'
 import { parseTokenReference } from '../requests.ts'
-import { createAccessToken } from './create-access-token.ts'
+import { createOwnAccessToken } from './create-access-token.ts'
 import { listAccessTokens } from './queries.ts'
 import { NewToken, TokenPatch } from './requests.ts'
 import { deleteAccessToken, updateAccessToken } from './update-access-token.ts'
@@ -31,22 +32,21 @@ export function accessTokenRoutes(app: App, deps: AccountDeps): void {
   app.post(
     '/pat',
     {
-      config: { auth: { scope: ['PAT_CREATE'] } },
+      config: { auth: { scope: ['PAT_CREATE'] }, cost: COSTS.password },
       schema: {
         operationId: 'createAccessToken',
         summary: 'Create an access token; its secret is returned only once',
         description:
-          'With `limits`, the token is fine-grained: it covers only these projects and organizations, or works only from these networks.',
+          'Requires a confirmed password. Depot notifies the user by email. With `limits`, the token is fine-grained: it covers only these projects and organizations, or works only from these networks.',
         body: NewToken,
         response: { 201: AccessTokenView },
       },
     },
     async (req, reply) => {
-      const { name, expires, limits = null } = req.body
-      const scopes = toScopeBits(req.body.scopes, 'scopes')
-      const viewer = requireViewer(req)
-      const input = { actor: actorOf(viewer), accountId: viewer.id, name, scopes, expires: new Date(expires), limits }
-      const { row, token } = await createAccessToken(deps, input)
+      const { name, expires, limits = null, scopes: scopeValue, ...proof } = req.body
+      const scopes = toScopeBits(scopeValue, 'scopes')
+      const input = { name, scopes, expires: new Date(expires), limits, proof }
+      const { row, token } = await createOwnAccessToken(deps, requireViewer(req), input)
       return reply.status(201).send(toAccessTokenView(row, token))
     },
   )

@@ -54,6 +54,14 @@ test('a token of the host authenticates the linked account, with all scopes of a
   assert.equal((await t.as(person).get('/v3/user')).headers['deprecation'], undefined)
 })
 
+test('a link needs a password that was confirmed within ten minutes', async () => {
+  host.users.set('ghp_stale', 815)
+  const person = await t.make.account()
+  t.advance(10 * MINUTE_MS)
+  assertError(await t.as(person).post(LINK, { token: 'ghp_stale' }), 401, 'unauthorized', 'password')
+  assertError(await userOf('ghp_stale'), 401, 'unauthorized')
+})
+
 test('queries the host once per few minutes for each token, valid or not', async () => {
   host.users.set('ghp_often', 'text-id')
   const person = await t.make.account()

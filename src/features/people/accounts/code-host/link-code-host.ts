@@ -1,3 +1,4 @@
+import type { OwnerProof } from '#features/basics/access/confirm-owner.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
@@ -5,17 +6,24 @@ import { ApiError, notFound, validationError } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import { onUnique } from '#platform/db/pg-errors.ts'
 import type { AccountDeps } from '../account-deps.ts'
+import { confirmOwner } from '../credentials/confirm-owner.ts'
 
 type LinkDeps = Pick<AccountDeps, 'db' | 'cache' | 'codeHost'>
 
 /**
- * Links the viewer's account with the account at the code host that owns a token.
+ * Links the viewer's account with the account at the code host that owns a token. The viewer must have confirmed the
+ * password, because tokens of the linked account act for them.
  * @throws ApiError 404 without a code host, `validation_error` naming `token`, `conflict` if the other account is linked
- * already, 424 if the host does not respond.
+ * already, like `confirmOwner`, 424 if the host does not respond.
  */
-export async function linkCodeHost(deps: LinkDeps, viewer: Viewer, token: string): Promise<void> {
+export async function linkCodeHost(
+  deps: AccountDeps,
+  viewer: Viewer,
+  { token, proof }: { token: string; proof: OwnerProof },
+): Promise<void> {
   const { codeHost } = deps
   if (codeHost === undefined) throw notFound('code host')
+  await confirmOwner(deps, viewer, proof)
   const hostId = await codeHost.identify(token)
   if (hostId === undefined) throw validationError('token', 'must be a personal token that the code host accepts')
   await setHostId(deps, viewer, hostId)

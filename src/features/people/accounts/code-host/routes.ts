@@ -33,11 +33,14 @@ function linkRoutes(app: App, deps: AccountDeps): void {
         operationId: 'linkCodeHost',
         summary: 'Link the account at the code host that owns a token',
         description:
-          'Depot then accepts personal tokens of the linked account as credentials. Deprecated: use access tokens.',
+          'Requires a confirmed password. Depot then accepts personal tokens of the linked account as credentials. Deprecated: use access tokens.',
         body: CodeHostLink,
       },
     },
-    (req): Promise<void> => linkCodeHost(deps, requireViewer(req), req.body.token),
+    async (req) => {
+      const { token, ...proof } = req.body
+      await linkCodeHost(deps, requireViewer(req), { token, proof })
+    },
   )
   app.delete(
     '/auth/code-host',
