@@ -24,6 +24,8 @@ export interface Jobs {
       }
     | { kind: 'token-created'; account_id: string; token_id: string }
     | { kind: 'token-leaked'; account_id: string; token_kind: TokenKind; url: string | null }
+  /** `email`: the address, also without an account. */
+  'accounts.send-sign-up-mail': { email: string }
   'accounts.delete-due': Record<string, never>
   'audit.expire': Record<string, never>
   'backups.finish-restore': { is_quiet?: boolean }

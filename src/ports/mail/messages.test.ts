@@ -3,7 +3,9 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { composeMessage } from './mail.ts'
 import {
+  continueSignUpMail,
   emailChangedMail,
+  hasAccountMail,
   type MailContent,
   notificationMail,
   passwordChangedMail,
@@ -19,6 +21,8 @@ const flow = 'aZ9'.repeat(18)
 
 const all: Record<string, MailContent> = {
   verifyEmail: verifyEmailMail({ ...context, flow }),
+  continueSignUp: continueSignUpMail({ ...context, email: 'new@example.org', key: 'l1.key' }),
+  hasAccount: hasAccountMail(context),
   resetPassword: resetPasswordMail({ ...context, flow }),
   emailChanged: emailChangedMail({ ...context, newEmail: 'new@example.org', flow }),
   passwordChanged: passwordChangedMail(context),

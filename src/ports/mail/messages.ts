@@ -50,6 +50,26 @@ export function resetPasswordMail(context: MailContext & { flow: string }): Mail
   ])
 }
 
+/** Sent to an email address without an account, with a link to continue the sign-up. */
+export function continueSignUpMail(context: MailContext & { email: string; key: string }): MailContent {
+  const url = new URL(`${context.baseUrl}${MAIL_PAGES.signUp}`)
+  url.search = new URLSearchParams({ email: context.email, key: context.key }).toString()
+  return compose(context, `Continue your sign-up at ${context.siteName}`, [
+    'You or somebody else signed up with this email address. To continue, open this page within 24 hours:',
+    { link: url.href, label: 'Continue' },
+    'If you did not do this, ignore this message. No account was created.',
+  ])
+}
+
+/** Sent to the user of an account, with whose email address a client tried to sign up. */
+export function hasAccountMail(context: MailContext): MailContent {
+  return compose(context, `You already have an account at ${context.siteName}`, [
+    'You or somebody else tried to sign up with this email address, which belongs to your account. To sign in, open this page:',
+    { link: new URL(`${context.baseUrl}${MAIL_PAGES.signIn}`).href, label: 'Sign in' },
+    'If you did not do this, ignore this message. Nothing was changed.',
+  ])
+}
+
 /** Sent to the previous address, with a link that undoes the change. */
 export function emailChangedMail(context: MailContext & { newEmail: string; flow: string }): MailContent {
   return compose(context, `Your ${context.siteName} email address was changed`, [

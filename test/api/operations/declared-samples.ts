@@ -187,6 +187,7 @@ export const DECLARED: Record<string, Declared> = {
     },
     fields: { username: send(uniqueName), email: send(() => `${uniqueName()}@example.org`) },
     unseen: {
+      email_key: 'proves that the user reads the email address',
       password: 'is a secret; sign-up.test.ts signs in with it',
       challenge: 'is the answer to the captcha, and spent',
       invitation: 'is a secret; invitations.test.ts signs up with it',

@@ -507,7 +507,9 @@ export interface paths {
         put?: never;
         /**
          * Sign up
-         * @description Counts as 5 requests at the rate limit.
+         * @description After 5 sign-ups within an hour with email addresses of other accounts, clients in the same address range (IPv4 /24, IPv6 /48) get 401 with the field `email_key` for every email address, and Depot sends an email with a link to continue.
+         *
+         *     Counts as 5 requests at the rate limit.
          */
         post: operations["createAccount"];
         delete?: never;
@@ -7228,6 +7230,8 @@ export interface components {
             challenge?: string | null;
             /** @description Code of an invitation; required if `registration` is `invitation` */
             invitation?: string;
+            /** @description Key of the emailed link, if a former sign-up required it */
+            email_key?: string;
             /** @description Trap for bots: omit it. Requests that set it are rejected */
             account_consent?: boolean;
         };

@@ -12,6 +12,8 @@ import type { Deps } from '#ports/deps.ts'
 import * as messages from '#ports/mail/messages.ts'
 import { getDeletion } from './deletion/queries.ts'
 import { type FlowKind, insertFlow } from './mail/flows.ts'
+import { findAccountBySignInName } from './queries.ts'
+import { makeEmailKey } from './sign-up/email-key.ts'
 
 type MailJob = Jobs['accounts.send-mail']
 type MailDeps = DeliveryDeps & Pick<Deps, 'cache' | 'config'>
@@ -32,6 +34,21 @@ export const accountJobs = (deps: MailDeps) => ({
     const content = await compose(deps, account, job)
     if (content === undefined) return
     await deliverMail(deps, { kind: job.kind, accountId: account.id, message: { to, ...content } })
+  },
+
+  /** Tells the reader of an email address how to continue a sign-up, or that they have an account. */
+  'accounts.send-sign-up-mail': async ({ email }: Jobs['accounts.send-sign-up-mail']): Promise<void> => {
+    const account = await findAccountBySignInName(deps.db, email)
+    const context = await contextOf(deps, account?.username ?? '')
+    const content =
+      account === undefined
+        ? messages.continueSignUpMail({ ...context, email, key: await makeEmailKey(deps.db, email, deps.now()) })
+        : messages.hasAccountMail(context)
+    await deliverMail(deps, {
+      kind: 'sign-up',
+      accountId: account?.id ?? null,
+      message: { to: account?.email ?? email, ...content },
+    })
   },
 
   // Idempotent: a second run finds nothing.
@@ -94,9 +111,12 @@ async function compose<Kind extends MailJob['kind']>(
   account: AccountRow,
   job: MailJob & { kind: Kind },
 ): Promise<messages.MailContent | undefined> {
-  const { name: siteName } = await getSettings(deps)
-  const context = { siteName, baseUrl: deps.config.http.baseUrl, username: account.username }
+  const context = await contextOf(deps, account.username)
   return COMPOSERS[job.kind]({ deps, account, context }, job)
+}
+
+async function contextOf(deps: MailDeps, username: string): Promise<messages.MailContext> {
+  return { siteName: (await getSettings(deps)).name, baseUrl: deps.config.http.baseUrl, username }
 }
 
 /** Creates a flow for a link. It contains the email address, so that links to a previous address are invalid. */

@@ -45,6 +45,9 @@ export const NewAccount = Type.Object(
     invitation: Type.Optional(
       Type.String({ maxLength: 256, description: 'Code of an invitation; required if `registration` is `invitation`' }),
     ),
+    email_key: Type.Optional(
+      Type.String({ maxLength: 128, description: 'Key of the emailed link, if a former sign-up required it' }),
+    ),
     account_consent: Type.Optional(
       Type.Boolean({ description: 'Trap for bots: omit it. Requests that set it are rejected' }),
     ),

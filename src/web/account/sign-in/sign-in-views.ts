@@ -117,6 +117,8 @@ export function signUpView(
   of: Common & {
     username: string
     email: string
+    /** Key of an emailed link; empty without it. */
+    emailKey: string
     /** Undefined if sign-up needs no invitation. */
     invitation: string | undefined
     returnTo: string
@@ -134,6 +136,7 @@ function signUpForm(page: PageContext, of: Parameters<typeof signUpView>[1]): Pa
   if (of.captcha.isBarred) return [messages(page, of), warning(page, t('sign-up.barred'))]
   const errors = errorsOf(of)
   const content = html`${hiddenField('return', of.returnTo)}
+${of.emailKey !== '' && hiddenField('email_key', of.emailKey)}
 ${of.invitation !== undefined && textField(page, { name: 'invitation', label: t('sign-up.invitation'), hint: t('sign-up.invitation.hint'), value: of.invitation, maxLength: 256, isCode: true, errors })}
 ${accountFields(page, of)}
 <div class="trap" aria-hidden="true"><label>${t('sign-up.trap')} <input type="text" name="account_consent" tabindex="-1" autocomplete="off"></label></div>
@@ -200,6 +203,13 @@ ${endTokensField(page, of)}
 <p class="soft">${of.isTemporary && t('reset.temporary')} ${t('reset.text')}</p>
 ${messages(page, of)}
 ${form(page, { action: pathTo(page, PATHS.resetPassword), content })}`)
+}
+
+/** Tells a user whose sign-up continues by email to open the link. */
+export function sentKeyView(page: PageContext, email: string): Markup {
+  const { t, rich } = page.language
+  return slip(html`<h1>${t('check-mail')}</h1>
+<p>${rich('sign-up.sent-key', { email: html`<strong>${email}</strong>` })}</p>`)
 }
 
 /** Tells a new user to open the emailed link, which can be sent again. */

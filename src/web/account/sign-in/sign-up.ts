@@ -6,15 +6,14 @@ import { clientOf } from '#features/people/accounts/account-deps.ts'
 import { FlowField } from '#features/people/accounts/requests.ts'
 import { ACCOUNT_CHECKS, type AccountFields } from '#features/people/accounts/sign-up/create-account.ts'
 import { createFirstAdmin, requireNoAdmin } from '#features/people/accounts/sign-up/create-first-admin.ts'
-import { signUp } from '#features/people/accounts/sign-up/sign-up.ts'
-import { addressKey } from '#lib/address-key.ts'
+import { checksOf, signUp } from '#features/people/accounts/sign-up/sign-up.ts'
 import { attempt, checkValues, type FormRefusal, withOtherErrors } from '#web/kit/forms.ts'
 import type { Pages } from '#web/kit/pages.ts'
 import { leavesSite, PATHS, returnPath, withQuery } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import { captchaState, challengeOf } from './captcha.ts'
 import { redirectAfterSignIn } from './sign-in.ts'
-import { firstAdminView, signUpView } from './sign-in-views.ts'
+import { firstAdminView, sentKeyView, signUpView } from './sign-in-views.ts'
 
 const LABELS = {
   username: 'The username',
@@ -37,12 +36,14 @@ export function signUpPages(pages: Pages): void {
           fields,
           challenge: challengeOf(request),
           invitation: field('invitation'),
+          emailKey: field('email_key') === '' ? undefined : field('email_key'),
           honeypot: field('account_consent') !== '',
           client: clientOf(req),
         }),
       LABELS,
     )
     if (refusal !== undefined) return showSignUp(request, await allErrors(request, fields, refusal))
+    if (session === undefined) return showSentKey(request, fields.email)
     cookie.write(reply, session)
     const returnTo = field('return')
     // The page of an application comes first, because the user came from there.
@@ -55,7 +56,7 @@ export function signUpPages(pages: Pages): void {
 
 /** Adds the errors of the other fields. The command names the first one. */
 function allErrors({ accounts, req }: PageRequest, fields: AccountFields, refusal: FormRefusal): Promise<FormRefusal> {
-  const checks = { ...accounts, caller: addressKey(req.clientAddress) }
+  const checks = checksOf(accounts, req.clientAddress)
   const { username, email, password } = ACCOUNT_CHECKS
   return withOtherErrors(
     refusal,
@@ -76,7 +77,8 @@ async function showSignUp(request: PageRequest, refusal?: FormRefusal): Promise<
   const captcha = captchaState(deps.config)
   const body = signUpView(page, {
     username: isGet ? '' : field('username'),
-    email: isGet ? '' : field('email'),
+    email: isGet ? query('email') : field('email'),
+    emailKey: isGet ? query('key') : field('email_key'),
     invitation: registration !== 'invitation' ? undefined : isGet ? query('invitation') : field('invitation'),
     returnTo: isGet ? query('return') : field('return'),
     refusal,
@@ -84,6 +86,11 @@ async function showSignUp(request: PageRequest, refusal?: FormRefusal): Promise<
     isOpen,
   })
   return show({ title: page.language.t('sign-up'), body, refusal, widget: isOpen ? captcha.widget : undefined })
+}
+
+/** The same page for every email address. */
+function showSentKey({ page, show }: PageRequest, email: string): FastifyReply {
+  return show({ title: page.language.t('check-mail'), body: sentKeyView(page, email) })
 }
 
 const Link = Type.Object({ flow: FlowField })

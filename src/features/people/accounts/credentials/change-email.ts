@@ -5,7 +5,7 @@ import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { getAccount } from '#features/people/users/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
-import { invalidInput } from '#lib/errors.ts'
+import { ApiError, invalidInput } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import { onUnique } from '#platform/db/pg-errors.ts'
 import { enqueue } from '#platform/jobs/queue.ts'
@@ -14,13 +14,16 @@ import type { AccountDeps } from '../account-deps.ts'
 import { deleteFlows, invalidLink, takeFlow } from '../mail/flows.ts'
 import { requireVerificationMail } from '../mail/mail-allowance.ts'
 import { emailTaken } from '../queries.ts'
+import { retryLater } from '../sign-in/sign-in-guard.ts'
 import { checkEmail } from '../sign-up/create-account.ts'
+import { answerDelayMs, takeAnswer } from '../sign-up/taken-answers.ts'
 import { confirmOwner } from './confirm-owner.ts'
 
 /**
  * Changes the email address of an account. The new address must be verified, unless the operator does not require it.
  * The previous address receives a link to undo the change; other links that were sent to it become invalid.
- * @throws ApiError `validation_error` or `conflict` (also for the current address) naming `email`; like `confirmOwner`
+ * @throws ApiError `validation_error` or `conflict` (also for the current address) naming `email`; `ratelimit_error` after 5
+ * addresses of other accounts; like `confirmOwner`
  */
 export async function changeEmail(
   deps: AccountDeps,
@@ -30,6 +33,8 @@ export async function changeEmail(
   await confirmOwner(deps, viewer, proof)
   const accountId = viewer.id
   await requireVerificationMail(deps.counters, accountId)
+  const delayMs = await answerDelayMs(deps.counters, viewer.address)
+  if (delayMs > 0) throw retryLater('Too many email addresses of other accounts', delayMs)
   const emailVerified = !deps.config.accounts.requireVerifiedEmail
   await transaction(deps, async (tx, changed) => {
     changed.add('user', accountId)
@@ -54,6 +59,9 @@ export async function changeEmail(
         had_two_factor: totp_secret !== null,
         changed_at: deps.now(),
       })
+  }).catch(async (error: unknown) => {
+    if (error instanceof ApiError && error.kind === 'conflict') await takeAnswer(deps.counters, viewer.address)
+    throw error
   })
 }
 

@@ -17,8 +17,11 @@ export type AccountFields = { username: string; email: string; password: string 
 /** A validated account. The password is hashed before the transaction, because hashing takes too long for its locks. */
 type PreparedAccount = { username: string; email: string; passwordHash: string }
 
-/** `caller` is the `addressKey` of the client; absent for the operator. */
-type Checks = { db: Db; now: () => number; passwords: Passwords; caller?: string }
+/**
+ * `caller` is the `addressKey` of the client; absent for the operator. `mayAnswer` counts an answer that an email address has an
+ * account, and returns false if the client must not receive it; absent for the operator.
+ */
+type Checks = { db: Db; now: () => number; passwords: Passwords; caller?: string; mayAnswer?: () => Promise<boolean> }
 
 /** The checks of a new account by field. Each throws ApiError `validation_error` or `conflict` naming the field. */
 export const ACCOUNT_CHECKS: Readonly<
@@ -29,9 +32,10 @@ export const ACCOUNT_CHECKS: Readonly<
       throw validationError('username', 'must be 1 to 39 letters, digits, dots, underscores or hyphens')
     await assertUsernameFree(checks, username)
   },
-  email: async ({ db }, { email }) => {
+  email: async ({ db, mayAnswer }, { email }) => {
     checkEmail(email)
-    if ((await findAccountBySignInName(db, email)) !== undefined) throw emailTaken()
+    if ((await findAccountBySignInName(db, email)) === undefined) return
+    if (mayAnswer === undefined || (await mayAnswer())) throw emailTaken()
   },
   password: ({ passwords, caller }, { username, email, password }) =>
     passwords.check(password, { username, email }, 'password', caller),

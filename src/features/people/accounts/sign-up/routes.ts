@@ -1,13 +1,12 @@
 // Sign-up, and the settings that sign-up pages need.
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
-import { callerOf } from '#platform/http/limits/client-address.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import { type AccountDeps, clientOf } from '../account-deps.ts'
 import { NewAccount } from '../requests.ts'
 import { SessionView } from '../sessions/views.ts'
 import { Globals } from '../views.ts'
-import { signUp, validateSignUp } from './sign-up.ts'
+import { emailKeyRequired, signUp, validateSignUp } from './sign-up.ts'
 
 export function signUpRoutes(app: App, deps: AccountDeps): void {
   const { config } = deps
@@ -18,13 +17,16 @@ export function signUpRoutes(app: App, deps: AccountDeps): void {
       schema: {
         operationId: 'createAccount',
         summary: 'Sign up',
+        description:
+          'After 5 sign-ups within an hour with email addresses of other accounts, clients in the same address range (IPv4 /24, IPv6 /48) get 401 with the field `email_key` for every email address, and Depot sends an email with a link to continue.',
         body: NewAccount,
         response: { 201: SessionView },
       },
     },
     async (req, reply) => {
-      const { challenge, account_consent: honeypot, invitation, ...fields } = req.body
-      const session = await signUp(deps, { fields, challenge, honeypot, invitation, client: clientOf(req) })
+      const { challenge, account_consent: honeypot, invitation, email_key: emailKey, ...fields } = req.body
+      const session = await signUp(deps, { fields, challenge, honeypot, invitation, emailKey, client: clientOf(req) })
+      if (session === undefined) throw emailKeyRequired()
       return reply.status(201).send(session)
     },
   )
@@ -40,7 +42,7 @@ export function signUpRoutes(app: App, deps: AccountDeps): void {
     },
     async (req) => {
       const { account_consent: honeypot, invitation } = req.body
-      await validateSignUp(deps, { fields: req.body, honeypot, invitation, caller: callerOf(req) })
+      await validateSignUp(deps, { fields: req.body, honeypot, invitation, address: req.clientAddress })
     },
   )
   app.get(

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
-import { DAY_MS } from '#lib/time.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { DAY_MS, HOUR_MS } from '#lib/time.ts'
+import { BYPASS_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
 import {
   ABSENT,
   assertError,
   assertRefusedValues,
+  mailsTo,
   makeMember,
   PASSWORD,
   signIn,
@@ -223,4 +224,48 @@ test('a password that repeats the name or the address is rejected, however it is
     assert.match(answer.json().details.message, /must have at least 8 characters in addition to the username/)
   }
   assert.equal((await create({ username, email, password: `quillfeather ${PASSWORD}` })).statusCode, 201)
+})
+
+const from = (address: string, payload: object, url = '/_internal/auth/create') =>
+  t.inject({
+    method: 'POST',
+    url,
+    payload,
+    remoteAddress: address,
+    headers: { 'user-agent': 'depot-tests/1.0 (tests)', 'x-ratelimit-key': BYPASS_KEY },
+  })
+
+test('a list of email addresses cannot be checked: after five answers, every address gets the same one', async () => {
+  const owner = await makeMember(t)
+  const taken = (n: number) => ({ ...fresh(`checker-${n}`), email: owner.email.toUpperCase() })
+  for (let n = 1; n <= 5; n += 1) assertError(await from(`203.0.113.${n}`, taken(n)), 409, 'conflict', 'email')
+  const other = fresh('free-address')
+  const [known, unknown] = [await from('203.0.113.9', taken(6)), await from('203.0.113.10', other)]
+  assertError(known, 401, 'unauthorized', 'email_key')
+  assert.deepEqual([unknown.statusCode, unknown.body], [401, known.body])
+  assert.equal((await from('203.0.113.9', taken(7), '/_internal/auth/create/validate')).statusCode, 204)
+  assertError(await t.anyone.get('/v3/user/free-address'), 404, 'not_found')
+  assertError(await from('198.51.100.1', taken(8)), 409, 'conflict', 'email')
+  assert.equal((await mailsTo(t, owner.email, /already have an account/)).length, 1)
+  const [mail = ''] = await mailsTo(t, other.email, /Continue your sign-up/)
+  const link = new URL(/^(https:\/\/depot\.test\/\S+)\r$/m.exec(mail)?.[1] ?? assert.fail(mail))
+  assert.equal(link.searchParams.get('email'), other.email)
+  const email_key = link.searchParams.get('key') ?? ''
+  const page = await t.anyone.get(`${link.pathname}${link.search}`)
+  assert.ok(page.body.includes(`name="email_key" value="${email_key}"`))
+  const wrong = { ...taken(9), email_key }
+  assert.equal((await from('203.0.113.10', wrong)).statusCode, 401)
+  assert.equal((await from('203.0.113.10', { ...other, email_key })).statusCode, 201)
+  t.advance(HOUR_MS)
+  assertError(await from('203.0.113.9', taken(10)), 409, 'conflict', 'email')
+})
+
+test('a list cannot be checked by changes of the email address either', async () => {
+  const [owner, curious] = [await makeMember(t), await makeMember(t)]
+  const change = (email: string) => t.as(curious).patch('/_internal/auth/email', { email, password: PASSWORD })
+  t.advance(HOUR_MS)
+  for (let n = 0; n < 5; n += 1) assertError(await change(owner.email), 409, 'conflict', 'email')
+  for (const email of [owner.email, `free-${curious.id}@example.org`])
+    assertError(await change(email), 429, 'ratelimit_error')
+  t.advance(HOUR_MS)
 })

@@ -1,14 +1,18 @@
 import { ownerAt } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { addressKey } from '#lib/address-key.ts'
+import { ApiError } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
+import { enqueue } from '#platform/jobs/queue.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
 import type { AccountDeps } from '../account-deps.ts'
 import { type Client, issueSession } from '../sessions/queries.ts'
 import type { SessionView } from '../sessions/views.ts'
 import { checkCaptcha } from '../sign-in/captcha.ts'
 import { type AccountFields, checkNewAccount, createAccount, prepareAccount } from './create-account.ts'
+import { isEmailKey } from './email-key.ts'
 import { checkMaySignUp, takeInvitation } from './policy.ts'
+import { answerDelayMs, takeAnswer, takeSignUpMail } from './taken-answers.ts'
 
 type SignUp = {
   fields: AccountFields
@@ -16,26 +20,38 @@ type SignUp = {
   honeypot: boolean | undefined
   /** Code of an invitation. */
   invitation: string | undefined
+  /** Key of an emailed link (`makeEmailKey`). */
+  emailKey: string | undefined
   client: Client
 }
 
 /**
- * Creates an account and signs it in. The session contains its secret.
+ * Creates an account and signs it in. The session contains its secret. After several sign-ups with email addresses of other
+ * accounts, clients in the same address range get the same response for every address: undefined. An email then tells the reader
+ * of the address how to continue.
  * @throws ApiError like `checkMaySignUp`, `checkCaptcha` and `prepareAccount`
  */
 export async function signUp(
   deps: AccountDeps,
-  { fields, challenge, honeypot, invitation, client }: SignUp,
-): Promise<SessionView> {
+  { fields, challenge, honeypot, invitation, emailKey, client }: SignUp,
+): Promise<SessionView | undefined> {
   const { config } = deps
   const invited = { email: fields.email, invitation }
   const { needsInvitation } = await checkMaySignUp(deps, { honeypot, invited })
   await checkCaptcha(config.accounts.captcha, { challenge, address: client.ip })
-  const prepared = await prepareAccount({ ...deps, caller: addressKey(client.ip) }, fields)
   const now = deps.now()
+  const hasKey = emailKey !== undefined && (await isEmailKey(deps.db, emailKey, { email: fields.email, now }))
+  const prepared = await prepareAccount(
+    hasKey ? { ...deps, caller: addressKey(client.ip) } : checksOf(deps, client.ip),
+    fields,
+  )
+  if (!hasKey && (await answerDelayMs(deps.counters, client.ip)) > 0) {
+    await requestEmailKey(deps, fields.email)
+    return undefined
+  }
   const session = await transaction(deps, async (tx, changed) => {
     const details = needsInvitation ? { invitation: await takeInvitation(tx, invited, now) } : {}
-    const emailVerified = !config.accounts.requireVerifiedEmail
+    const emailVerified = hasKey || !config.accounts.requireVerifiedEmail
     const accountId = await createAccount(tx, { ...prepared, emailVerified, now })
     const actor = ownerAt(accountId, client)
     await recordAudit(tx, { action: 'account.created', actor, subject: { kind: 'user', id: accountId }, details })
@@ -45,11 +61,29 @@ export async function signUp(
   return session
 }
 
+/** The response of the API if an email must confirm the address first: the same for every address. */
+export function emailKeyRequired(): ApiError {
+  const message = 'An email was sent to this address. Its link contains the key with which the sign-up continues'
+  const details = { field: 'email_key', message: 'is required for this request' }
+  return new ApiError('unauthorized', message, { details })
+}
+
+/** The checks of a new account for a client, which does not learn without limit who has an account. */
+export function checksOf(deps: AccountDeps, address: string) {
+  return { ...deps, caller: addressKey(address), mayAnswer: () => takeAnswer(deps.counters, address) }
+}
+
+/** Sends an email without looking at the account, so that the time of the response reveals nothing. */
+async function requestEmailKey(deps: AccountDeps, email: string): Promise<void> {
+  if (!(await takeSignUpMail(deps.counters, email))) return
+  await transaction(deps, (tx) => enqueue(tx, 'accounts.send-sign-up-mail', { email }))
+}
+
 /** Validates a sign-up without the captcha. @throws ApiError like `signUp`. */
 export async function validateSignUp(
   deps: AccountDeps,
-  { fields, honeypot, invitation, caller }: Pick<SignUp, 'fields' | 'honeypot' | 'invitation'> & { caller: string },
+  { fields, honeypot, invitation, address }: Pick<SignUp, 'fields' | 'honeypot' | 'invitation'> & { address: string },
 ): Promise<void> {
   await checkMaySignUp(deps, { honeypot, invited: { email: fields.email, invitation } })
-  await checkNewAccount({ ...deps, caller }, fields)
+  await checkNewAccount(checksOf(deps, address), fields)
 }
