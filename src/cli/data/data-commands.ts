@@ -88,6 +88,17 @@ export const DATA_COMMANDS: readonly Command[] = [
     load: async () => (await import('#cli/data/move.ts')).moveFilesCommand,
   },
   {
+    name: 'move database',
+    usage: '--to SETTINGS [--former FOLDER]',
+    about:
+      'Copy the database with its secrets while no server is running, and compare both; the old database is not changed',
+    options: [
+      ['--to', 'File in the format of .env with the DATABASE_URL of an empty database, or with a new DATA_DIR'],
+      ['--former', 'Folder of the former release of Depot, if its PostgreSQL has another major version'],
+    ],
+    load: withSmallYoungHeap(async () => (await import('#cli/data/move-database.ts')).moveDatabaseCommand),
+  },
+  {
     name: 'move analytics',
     usage: '--to SETTINGS',
     about: 'Copy all events to ClickHouse while no server is running; the old store is not changed',

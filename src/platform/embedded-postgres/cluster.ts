@@ -16,13 +16,14 @@ const UNFINISHED_PREFIX = 'postgres.new-'
 const PROGRAM_TIMEOUT_MS = 120_000
 
 /** @throws OperatorError if a major version other than `major` created the folder. */
-export function checkVersion(clusterDir: string, major: number): void {
+export function checkVersion(clusterDir: string, major: number, former?: string): void {
   const found = readFileSync(join(clusterDir, 'PG_VERSION'), 'utf8').trim()
   if (found === String(major)) return
+  const release = former === undefined ? 'this version of Depot' : `the release in ${former}`
   throw new OperatorError(
-    `PostgreSQL ${found} created the database in ${clusterDir}, but this version of Depot includes PostgreSQL ${major}. ` +
-      `Back it up with the release of Depot that created it, set DATA_DIR to a new folder, and restore the backup with this ` +
-      'release: `depot backup - | depot restore -`, each with its own release and DATA_DIR.',
+    `PostgreSQL ${found} created the database in ${clusterDir}, but ${release} includes PostgreSQL ${major}. ` +
+      'Keep the release of Depot that created the database in another folder, and run ' +
+      '`depot move database --to SETTINGS --former FOLDER` with this release.',
   )
 }
 

@@ -12,7 +12,7 @@ import {
   tryLockFolder,
   writeOwner,
 } from '#platform/db/folder-lock.ts'
-import { findPostgresPackage, runnableBinaries } from './binaries.ts'
+import { findFormerPackage, findPostgresPackage, runnableBinaries } from './binaries.ts'
 import { checkVersion, createCluster, DATABASE, ROLE, removeUnfinished } from './cluster.ts'
 import { makeSocketDir, PORT, recordLocation, removeSocketDir, resolveLocation } from './location.ts'
 import { endOrphan } from './orphan.ts'
@@ -27,6 +27,8 @@ export type EmbeddedPostgresOptions = {
   /** Maximum wait for another process to release the folder, in milliseconds. Default: 15,000 */
   waitMs?: number
   maxConnections?: number
+  /** Folder of the release of Depot whose PostgreSQL to start. Default: this one */
+  former?: string | undefined
   /** PostgreSQL settings that override Depot's defaults. Tests disable `fsync`. */
   settings?: Readonly<Record<string, string>>
   /** Folder for database and programs if Depot runs as root and PostgreSQL's user cannot access their usual folders. */
@@ -137,13 +139,13 @@ async function startOwned(
 
 /** Finds the programs, stops a leftover server, and creates the cluster if necessary. */
 async function prepare(options: EmbeddedPostgresOptions, dataDir: string) {
-  const { log, systemDir = '/var/lib/depot' } = options
-  const postgres = await findPostgresPackage()
+  const { log, systemDir = '/var/lib/depot', former } = options
+  const postgres = former === undefined ? await findPostgresPackage() : await findFormerPackage(former)
   const place = resolveLocation(dataDir, systemDir)
   const isNew = !existsSync(place.clusterDir)
   removeUnfinished(place)
   if (!isNew) {
-    checkVersion(place.clusterDir, postgres.major)
+    checkVersion(place.clusterDir, postgres.major, former)
     await endOrphan(place.clusterDir, (pid) => {
       log.warn({ postgres: { pid } }, `Stopping the PostgreSQL of a killed Depot process (process ${pid})`)
     })

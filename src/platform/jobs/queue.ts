@@ -28,7 +28,7 @@ export interface Jobs {
   'accounts.send-sign-up-mail': { email: string }
   'accounts.delete-due': Record<string, never>
   'audit.expire': Record<string, never>
-  'backups.finish-restore': { is_quiet?: boolean }
+  'backups.finish-restore': { is_quiet?: boolean; is_move?: boolean }
   'backups.make': Record<string, never>
   'decisions.announce': Record<string, never>
   'dependencies.find-broken': {

@@ -173,10 +173,13 @@ async function restoreOnto(size: string, env: Record<string, string>): Promise<O
   return outcome
 }
 
+type Three = [string, string, string]
+
 /** Every command except `serve`, with arguments with which it would succeed. `dataDir` is the folder with the fault. */
 function commandLines(dataDir: string): string[][] {
-  const [files, analytics] = [join(base, 'files.env'), join(base, 'analytics.env')]
+  const [files, analytics, moved] = ['files.env', 'analytics.env', 'moved.env'].map((name) => join(base, name)) as Three
   writeFileSync(files, `DATA_DIR=${join(dataDir, 'other')}\n`)
+  writeFileSync(moved, `DATA_DIR=${join(dataDir, 'moved')}\nDATABASE_URL=\n`)
   const key = join(base, 'key')
   writeFileSync(key, privateKeyText(Buffer.alloc(32, 7)))
   writeFileSync(analytics, 'CLICKHOUSE_URL=http://depot:depot@127.0.0.1:1/depot\n')
@@ -212,6 +215,8 @@ function commandLines(dataDir: string): string[][] {
     completion: ['bash'],
     'move files': ['--to', files],
     'move analytics': ['--to', analytics],
+    'move database': ['--to', moved],
+    resume: [],
     reindex: [],
     seed: ['--projects', '20'],
     doctor: [],

@@ -75,7 +75,13 @@ test('no command but serve, migrate, restore and seed creates an instance; the o
   after(() => database.close())
   const key = join(folder(), 'key')
   writeFileSync(key, privateKeyText(Buffer.alloc(32, 7)))
-  const given = { ...ARGUMENTS, 'key import': [key], 'move files': ['--to', other], 'move analytics': ['--to', other] }
+  const given = {
+    ...ARGUMENTS,
+    'key import': [key],
+    'move files': ['--to', other],
+    'move analytics': ['--to', other],
+    'move database': ['--to', other],
+  }
   const commands = COMMANDS.filter(({ name }) => !WITHOUT_INSTANCE.includes(name)).map(({ name }) => [
     ...name.split(' '),
     ...((given as typeof ARGUMENTS)[name] ?? []),

@@ -101,6 +101,7 @@ export const AUDIT_ACTIONS = [
   'backup.restored',
   'instance.resumed',
   'files.moved',
+  'database.moved',
   'analytics.moved',
   'analytics.set_aside',
   'demo.written',

@@ -5,7 +5,8 @@ import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { sql } from 'kysely'
-import { SYSTEM } from '#features/basics/audit/actor.ts'
+import { COMMAND, SYSTEM } from '#features/basics/audit/actor.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { reconcileDownloads } from '#features/operations/downloads/reconcile-downloads.ts'
 import { requestRebuild } from '#features/operations/search/request-rebuild.ts'
 import { OperatorError } from '#lib/operator-error.ts'
@@ -67,7 +68,8 @@ export type RestoreReport = {
   renew: string[]
 }
 
-const LOCK = 7_300_427
+/** Key of the lock that lets only one command fill a database. */
+export const LOCK = 7_300_427
 /** Key of the job that finishes a restore. */
 const FINISH_KEY = 'finish-restore'
 const decompress = promisify(gunzip)
@@ -103,10 +105,7 @@ export async function restoreBackup(deps: RestoreDeps, options: RestoreOptions):
       }
       const report = await restoreAll(deps, client, { reader, tables, events, earlier, options })
       // If this process is killed after the commit, a server finishes the restore.
-      await client.query(
-        `select graphile_worker.add_job('backups.finish-restore', payload => $2::json, job_key => $1)`,
-        [FINISH_KEY, JSON.stringify({ is_quiet: options.isQuiet === true })],
-      )
+      await requestFinish(client, { is_quiet: options.isQuiet === true })
       await client.query('commit')
       await finishPendingRestore(deps)
       return report
@@ -306,6 +305,14 @@ async function claimKeys({ pool }: Pick<Deps, 'pool'>, client: Client): Promise<
   }
 }
 
+/** Makes the next start of a server finish a restore or a move, unless this process does it before. */
+export async function requestFinish(client: Client, payload: Jobs['backups.finish-restore']): Promise<void> {
+  await client.query(`select graphile_worker.add_job('backups.finish-restore', payload => $2::json, job_key => $1)`, [
+    FINISH_KEY,
+    JSON.stringify(payload),
+  ])
+}
+
 type FinishDeps = Pick<RestoreDeps, 'pool' | 'db' | 'cache' | 'analytics' | 'log'>
 
 /** Finishes a restore that is committed. A server does this before its first job if the restore was killed. */
@@ -321,18 +328,19 @@ export async function finishPendingRestore(deps: FinishDeps): Promise<void> {
 }
 
 /**
- * Migrates to the newest schema, makes this copy a new writer of backups, reconciles the download counters, and requests a
+ * Migrates to the newest schema, makes a restored copy a new writer of backups, reconciles the download counters, and requests a
  * new search index. Can be repeated.
  */
 export async function finishRestore(
   deps: FinishDeps,
-  { is_quiet: isQuiet = false }: Jobs['backups.finish-restore'],
+  { is_quiet: isQuiet = false, is_move: isMove = false }: Jobs['backups.finish-restore'],
 ): Promise<void> {
   await migrate(deps.pool)
-  await deps.db
-    .updateTable('instance_copy')
-    .set({ restored: true, quiet_since: isQuiet ? sql`now()` : null })
-    .execute()
+  if (isMove) await recordAudit(deps.db, { action: 'database.moved', actor: COMMAND })
+  else {
+    const values = { restored: true, quiet_since: isQuiet ? sql<Date>`now()` : null }
+    await deps.db.updateTable('instance_copy').set(values).execute()
+  }
   // In a new epoch, so that programs that followed the former instance start again.
   await sql`select rebuild_public_changes()`.execute(deps.db)
   await reconcileDownloads({ ...deps, store: deps.analytics })

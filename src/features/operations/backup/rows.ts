@@ -6,27 +6,32 @@ import type { Head } from './archive/archive-format.ts'
 export type Table = Head['tables'][number]
 export type Client = pg.ClientBase
 
-/**
- * Tables that a backup omits: the state of processes that follow this database and of this copy, migrations, unfinished uploads and their claims,
- * the link for the first admin, figures of the running instance, forms and removed images that are kept for minutes, and data
- * that an instance recreates automatically.
- */
-const OMITTED_TABLES = [
+/** Tables that are valid in one database only. A restore and a move create their rows again. */
+const STATE_TABLES = [
   'change_log',
   'job_worker',
   'search_change',
   'search_index',
   'search_rebuild',
   'schema_migration',
+  'public_change',
+  'public_change_head',
+  'public_change_note',
+]
+
+/**
+ * Tables that a backup omits: the state of processes that follow this database and of this copy, migrations, unfinished uploads and their claims,
+ * the link for the first admin, figures of the running instance, forms and removed images that are kept for minutes, and data
+ * that an instance recreates automatically.
+ */
+const OMITTED_TABLES = [
+  ...STATE_TABLES,
   'first_admin_link',
   'instance_copy',
   'job_schedule',
   'upload',
   'upload_claim',
   'upload_part',
-  'public_change',
-  'public_change_head',
-  'public_change_note',
   'instance_error',
   'instance_figure',
   'mail_delivery',
@@ -44,6 +49,8 @@ const INITIALLY_FILLED_TABLES = [
   'event_head',
   'instance',
   'download_ledger',
+  'instance_copy',
+  'job_schedule',
   'catalogue_change',
   'text_base_url',
 ]
@@ -80,8 +87,12 @@ export async function withConnection<T>(
   }
 }
 
-/** Returns the tables of a backup, each after the tables to which it refers. */
-export async function listTables(client: Client, { withSecrets }: { withSecrets: boolean }): Promise<Table[]> {
+/** Returns the tables of a backup or of a move, each after the tables to which it refers. */
+export async function listTables(
+  client: Client,
+  { withSecrets, isMove = false }: { withSecrets: boolean; isMove?: boolean },
+): Promise<Table[]> {
+  const omitted = isMove ? STATE_TABLES : OMITTED_TABLES
   const { rows } = await client.query<{ name: string; columns: string[]; refers: string[] }>(
     `select class.relname as name,
       array(select attname::text from pg_attribute
@@ -91,7 +102,7 @@ export async function listTables(client: Client, { withSecrets }: { withSecrets:
     from pg_class class join pg_namespace namespace on namespace.oid = class.relnamespace
     where namespace.nspname = 'public' and class.relkind = 'r' and not class.relname = any($1::text[])
     order by class.relname`,
-    [withSecrets ? OMITTED_TABLES : [...OMITTED_TABLES, ...SECRET_TABLES]],
+    [withSecrets ? omitted : [...omitted, ...SECRET_TABLES]],
   )
   const ordered: Table[] = []
   const waiting = new Map(rows.map((row) => [row.name, row]))
