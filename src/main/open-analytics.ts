@@ -6,6 +6,7 @@ import { openCounterLedger } from '#features/operations/downloads/counter-ledger
 import { OperatorError } from '#lib/operator-error.ts'
 import type { AnalyticsStoreConfig } from '#platform/config/config.ts'
 import { loadFor } from '#platform/config/optional-packages.ts'
+import type { Damage } from '#platform/telemetry/damage.ts'
 import { observeEventBuffer, observeSpool } from '#platform/telemetry/observe.ts'
 import type { AnalyticsStore } from '#ports/analytics-store/analytics-store.ts'
 import { createEventBuffer, type EventBuffer, type EventSink } from '#ports/analytics-store/buffer.ts'
@@ -24,7 +25,7 @@ export type OpenedAnalytics = {
   close(): Promise<void>
 }
 
-type Needs = Pick<Deps, 'config' | 'db' | 'cache' | 'log' | 'metrics'>
+type Needs = Pick<Deps, 'config' | 'db' | 'cache' | 'log' | 'metrics'> & { damage: Damage }
 
 /** Time for the counters and a remote store when the process stops. The next start processes the rest. */
 const CLOSE_MS = 10_000
@@ -33,9 +34,10 @@ const VERIFY_MS = 5_000
 
 /** Opens nothing until the first call needs it. A `command` does not fail if a server uses the embedded store. */
 export function openAnalytics(deps: Needs, mode: 'server' | 'command'): OpenedAnalytics {
-  const { config, log, metrics } = deps
+  const { config, log, metrics, damage } = deps
   const open = () => openStore(config.analytics.store)
   const analytics = openLazily({
+    onDamage: (error) => damage.note('events', error),
     open: mode === 'command' ? open : () => openAttached(deps, open),
     mayBeInUse: mode === 'command',
   })

@@ -10,6 +10,7 @@ import type { Config } from '#platform/config/config.ts'
 import { type Connection, createDb, createPool, requireTimeLimits } from '#platform/db/db.ts'
 import type { EmbeddedPostgres } from '#platform/embedded-postgres/embedded-postgres.ts'
 import { readQueueState } from '#platform/jobs/queue-state.ts'
+import { createDamage, type Damage } from '#platform/telemetry/damage.ts'
 import { observeCache, observePools, observeQueue, observeUploads } from '#platform/telemetry/observe.ts'
 import { traceStatement } from '#platform/telemetry/traces.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -24,6 +25,7 @@ export type Connections = {
 }
 
 export type Database = Pick<Deps, 'pool' | 'db' | 'dbRead' | 'cache'> & {
+  damage: Damage
   /** @throws OperatorError if the role of the pooler lacks the time limits, or the pooler does not respond. */
   checkPooler(): Promise<void>
   /** Starts following the changes of other processes; the cache is off until then. */
@@ -59,8 +61,12 @@ export function openDatabase(
   { connections, poolSize, cacheBytes = CACHE_BYTES, peers, onQuery }: DatabaseOptions,
   resources: AsyncDisposableStack,
 ): Database {
+  const damage = createDamage({ log, metrics }, (part) => {
+    if (part === 'database') void recordDamage(pool)
+  })
+  const onDamage = (error: unknown): void => damage.note('database', error)
   const open = (connection: Connection, applicationName: string, max: number, isPooled = false): pg.Pool => {
-    const opened = createPool(connection, { max, applicationName, isPooled })
+    const opened = createPool(connection, { max, applicationName, isPooled, onDamage })
     resources.defer(() => opened.end())
     return opened
   }
@@ -86,6 +92,7 @@ export function openDatabase(
     onQuery?.(event)
   }
   return {
+    damage,
     pool,
     db: createDb(queryPool, onStatement),
     dbRead: createDb(readPool, onStatement),
@@ -100,6 +107,11 @@ export function openDatabase(
       await listener.ready
     },
   }
+}
+
+/** Lets the readiness of each process report the damage, also after a restart. */
+async function recordDamage(pool: pg.Pool): Promise<void> {
+  await pool.query('update instance_copy set damaged_at = now()').catch(() => undefined)
 }
 
 async function connectListener(connection: Connection): Promise<pg.Client> {

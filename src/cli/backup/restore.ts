@@ -21,6 +21,7 @@ import { OperatorError } from '#lib/operator-error.ts'
 import { withBackupTarget } from '#main/open-backup-target.ts'
 import { loadConfig } from '#platform/config/load-config.ts'
 import { targetDeps } from './backup.ts'
+import { restoreOnlyEvents, restoreOnlyFiles } from './restore-part.ts'
 
 /** Size of a read. */
 const SOURCE_BYTES = 1024 * 1024
@@ -28,16 +29,27 @@ const NEW_WRITER =
   'Backups of this copy need another BACKUP_TARGET. If this copy replaces the original, run `depot backup --take-over` once.'
 const LABELS = { rows: 'Rows', files: 'Files', events: 'Events' } as const
 
+const PARTS = new Map([
+  ['events', restoreOnlyEvents],
+  ['files', restoreOnlyFiles],
+])
+
 type Chosen = Pick<RestoreOptions, 'source' | 'earlier' | 'packs'>
 
 export async function restoreCommand(args: readonly string[], env: Env): Promise<void> {
   const { values, words } = readArguments(
     args,
-    { identity: 'string', quiet: 'boolean', json: 'boolean' },
+    { identity: 'string', quiet: 'boolean', only: 'string', json: 'boolean' },
     { min: 1, max: 1000 },
   )
   const isQuiet = values.quiet === true
   const identities = await readIdentities(values.identity)
+  if (values.only !== undefined) {
+    if (isQuiet) throw new UsageError('--quiet restores a whole instance; do not combine it with --only')
+    const part = PARTS.get(values.only)
+    if (part === undefined) throw new UsageError('--only must be events or files')
+    return part(withBackup, env, { words, identities, json: values.json })
+  }
   const progress = createSteps(LABELS)
   try {
     const report = await withBackup(words, env, (chosen) =>

@@ -63,9 +63,14 @@ export const DATA_COMMANDS: readonly Command[] = [
   },
   {
     name: 'restore',
-    usage: 'latest|NAME|FILE|- [EARLIER...] [--identity KEYS] [--quiet]',
-    about: 'Restore a backup into an empty instance',
+    usage: 'latest|NAME|FILE|- [EARLIER...] [PATH...] [--identity KEYS] [--quiet] [--only events|files]',
+    about: 'Restore a backup into an empty instance, or its events or files into an existing one',
     options: [
+      [
+        '--only',
+        'events: replace a damaged analytics file; files: restore files that are missing or have another size',
+      ],
+      ['PATH', 'With --only files: the files to restore, as `depot doctor` names them'],
       ['latest', 'The newest backup at BACKUP_TARGET'],
       ['NAME', 'Name of a backup at BACKUP_TARGET, as `depot backup list` prints it'],
       ['FILE', 'Backup file; - for standard input'],

@@ -5,6 +5,7 @@ import { explain } from '#cli/kit/explain.ts'
 import { createProgress } from '#cli/kit/progress.ts'
 import { type Env, print, withUnmigratedDeps } from '#cli/kit/with-deps.ts'
 import { isServed } from '#features/operations/backup/rows.ts'
+import { checkDamage } from '#features/operations/doctor/check-damage.ts'
 import { checkFiles } from '#features/operations/doctor/check-files.ts'
 import { checkInstance } from '#features/operations/doctor/check-instance.ts'
 import { error, type Finding } from '#features/operations/doctor/finding.ts'
@@ -75,6 +76,7 @@ async function examineInstance(deps: Deps, { note, report, options }: Examinatio
   const isCurrent = schema.isCurrent || (options.mayFix && report.results.at(-1)?.fixed === true)
   if (!isCurrent) return void report.skipped.push('the content, because the schema is not current')
   await deps.tags.refresh()
+  await note(await checkDamage(deps, options.isFull))
   await note(await checkInstance(deps))
   const progress = createProgress({ label: 'Files' })
   const checked = await checkFiles(deps, {

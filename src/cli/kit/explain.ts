@@ -50,6 +50,11 @@ const FAULTS: readonly Fault[] = [
     remedy: 'Check the memory, the open files and the disk of this machine, and run the command again.',
   },
   {
+    codes: /^XX00[12]$/,
+    texts: /Corrupt database file|not a valid DuckDB database file/,
+    remedy: 'Run `depot doctor`, which names the damaged part and what to do.',
+  },
+  {
     codes: /^(ENOENT|ENOTDIR|EISDIR|EEXIST)$/,
     texts: /$^/,
     remedy: 'Correct the path, and run the command again.',

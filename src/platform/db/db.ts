@@ -5,7 +5,7 @@ import pg from 'pg'
 import { OperatorError } from '#lib/operator-error.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import { CommitDialect } from './at-commit.ts'
-import { isReadTimeout } from './pg-errors.ts'
+import { isDamage, isReadTimeout } from './pg-errors.ts'
 import type { DB } from './schema.ts'
 
 export type Db = Kysely<DB>
@@ -42,25 +42,29 @@ export type PoolOptions = {
   applicationName: string
   /** Whether a pooler in transaction mode is used. It rejects session settings, so the role must set the time limits. */
   isPooled?: boolean
+  /** Called if PostgreSQL reports a damaged page or index. */
+  onDamage?: (error: unknown) => void
   /** Maximum wait for the response to a statement before its connection is closed. Default: 35 seconds */
   answerTimeoutMs?: number
 }
 
 /**
- * Client that closes its connection if a statement times out. `pg` only stops waiting: it would send the rollback over
+ * Returns a client that closes its connection if a statement times out. `pg` only stops waiting: it would send the rollback over
  * the dead connection, and the pool would reuse that connection.
  */
-class ImpatientClient extends pg.Client {
-  override query(...parameters: unknown[]): never {
-    const answer: unknown = Reflect.apply(super.query, this, parameters)
-    if (answer instanceof Promise) {
-      answer.catch((error: unknown) => {
-        if (isReadTimeout(error)) void this.end()
-      })
+const impatientClient = (onDamage: (error: unknown) => void) =>
+  class extends pg.Client {
+    override query(...parameters: unknown[]): never {
+      const answer: unknown = Reflect.apply(super.query, this, parameters)
+      if (answer instanceof Promise) {
+        answer.catch((error: unknown) => {
+          if (isReadTimeout(error)) void this.end()
+          if (isDamage(error)) onDamage(error)
+        })
+      }
+      return answer as never
     }
-    return answer as never
   }
-}
 
 /**
  * Creates a bounded pool. Time limits end every statement and every idle transaction, even if the server becomes
@@ -74,7 +78,7 @@ export function createPool(connection: Connection, options: PoolOptions): pg.Poo
     types,
     ...(options.isPooled === true ? {} : TIME_LIMITS),
     query_timeout: options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS,
-    Client: ImpatientClient,
+    Client: impatientClient(options.onDamage ?? (() => {})),
     connectionTimeoutMillis: 10_000,
     idleTimeoutMillis: 30_000,
     keepAlive: true,

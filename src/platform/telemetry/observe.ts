@@ -46,6 +46,17 @@ function once<T>(ask: () => Promise<T>): () => Promise<T> {
   }
 }
 
+/** Registers the parts of the stored data of which this process has found damage. */
+export function observeDamage(metrics: Registered, read: () => Readings): void {
+  gauge(metrics, {
+    name: 'depot_damaged',
+    help: '1 if this process has found damage in a part of the stored data (database, events) since its start',
+    labelNames: ['part'],
+    aggregator: 'max',
+    read,
+  })
+}
+
 type PoolState = { totalCount: number; idleCount: number; waitingCount: number }
 
 /** Registers the connections of pools by name. */

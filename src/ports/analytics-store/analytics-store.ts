@@ -63,6 +63,15 @@ export class StoreInUseError extends Error {
   override name = 'StoreInUseError'
 }
 
+/** Messages of DuckDB about content that it did not write. */
+const DAMAGED = /Corrupt database file|not a valid DuckDB database file/
+
+/** Returns whether an error of a store, or one of its causes, reports a damaged file. */
+export function isDamagedStore(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  return DAMAGED.test(error.message) || isDamagedStore(error.cause)
+}
+
 export type AnalyticsStore = {
   /**
    * Stores a batch of one kind atomically and durably. Ignores a batch whose ID was stored before, at any time and by any

@@ -1,19 +1,22 @@
 // Opens a store with its first use, because loading the embedded store takes most of a second. The start of a server and
 // tests that do not use it need not wait.
-import { ApiError } from '#lib/errors.ts'
+import { ApiError, reasonOf } from '#lib/errors.ts'
 import { OperatorError } from '#lib/operator-error.ts'
-import { type AnalyticsStore, StoreInUseError } from './analytics-store.ts'
+import { type AnalyticsStore, isDamagedStore, StoreInUseError } from './analytics-store.ts'
 
 export type LazyStoreOptions = {
   /** The next call repeats a failed opening. */
   open: () => Promise<AnalyticsStore>
   /** For commands that run while the server runs: `check` accepts a store that the server has opened. */
   mayBeInUse?: boolean
+  /** Called for each call that finds a damaged file. */
+  onDamage?: (error: unknown) => void
 }
 
-export function openLazily({ open, mayBeInUse = false }: LazyStoreOptions): AnalyticsStore {
+export function openLazily({ open, mayBeInUse = false, onDamage = () => {} }: LazyStoreOptions): AnalyticsStore {
   let opened: Promise<AnalyticsStore> | undefined
   let isClosed = false
+  let damage: unknown
 
   async function store(): Promise<AnalyticsStore> {
     if (isClosed) throw new ApiError('analytics_database_error', 'The analytics store is closed')
@@ -26,10 +29,21 @@ export function openLazily({ open, mayBeInUse = false }: LazyStoreOptions): Anal
 
   /** Runs a call. @throws ApiError also if the store cannot be opened */
   async function use<T>(call: (store: AnalyticsStore) => Promise<T>): Promise<T> {
-    const ready = await store().catch((cause: unknown) => {
-      throw cause instanceof ApiError ? cause : unavailable(cause)
-    })
-    return call(ready)
+    try {
+      const ready = await store().catch((cause: unknown) => {
+        throw cause instanceof ApiError ? cause : unavailable(cause)
+      })
+      return await call(ready)
+    } catch (error) {
+      noteDamage(error)
+      throw error
+    }
+  }
+
+  function noteDamage(error: unknown): void {
+    if (!isDamagedStore(error)) return
+    damage = error
+    onDamage(error)
   }
 
   return {
@@ -48,8 +62,11 @@ export function openLazily({ open, mayBeInUse = false }: LazyStoreOptions): Anal
       try {
         await (await store()).check()
       } catch (error) {
+        noteDamage(error)
         if (!(mayBeInUse && error instanceof StoreInUseError)) throw error
       }
+      // A damaged block does not keep the store from opening.
+      if (damage !== undefined) throw new OperatorError(`The analytics file is damaged: ${reasonOf(deepest(damage))}`)
     },
 
     async close() {
@@ -58,6 +75,11 @@ export function openLazily({ open, mayBeInUse = false }: LazyStoreOptions): Anal
       await ready?.close()
     },
   }
+}
+
+/** Returns the last cause of an error. */
+function deepest(error: unknown): unknown {
+  return error instanceof Error && error.cause !== undefined ? deepest(error.cause) : error
 }
 
 /** Whether the error says more than that the store cannot be opened. */

@@ -96,6 +96,7 @@ test('a damaged analytics file is degraded, and requests are served; without dat
     const answer = await damaged.anyone.get('/ready')
     assert.deepEqual([answer.statusCode, answer.json().status], [200, 'degraded'])
     assert.deepEqual(answer.json().dependencies.analytics, { status: 'degraded' })
+    assert.match(await damaged.deps.metrics.registry.metrics(), /^depot_damaged\{part="events"\} 1$/m)
     assert.equal((await damaged.anyone.get('/v3/games')).statusCode, 200)
   } finally {
     await damaged.close()

@@ -114,7 +114,7 @@ async function runAll(checks: readonly WatchedCheck[], timesOf: (name: string) =
 
 function watchedChecks(deps: CheckedDeps): WatchedCheck[] {
   const checks: Record<string, Check> = {
-    database: (givenUp) => askDatabase(deps.pool, givenUp),
+    database: (givenUp) => checkDatabase(deps.pool, givenUp),
     files: async () => deps.files.check(),
     search: () => checkSearch(deps),
     analytics: async () => deps.analytics.check(),
@@ -130,9 +130,10 @@ function watchedChecks(deps: CheckedDeps): WatchedCheck[] {
 
 /**
  * Requests a row. If the check is given up, closes its connection: a connection whose packets were dropped can stay silent
- * for long after the database responds again, and the next check needs another one.
+ * for long after the database responds again, and the next check needs another one. A damaged page makes some requests fail;
+ * `depot doctor --fix` removes the record when nothing is damaged.
  */
-async function askDatabase(pool: Pick<Deps['pool'], 'connect'>, givenUp: AbortSignal): Promise<void> {
+async function checkDatabase(pool: Pick<Deps['pool'], 'connect'>, givenUp: AbortSignal): Promise<Degraded | undefined> {
   const client = await pool.connect()
   let isOpen = true
   const release = (isLost: boolean) => {
@@ -140,7 +141,15 @@ async function askDatabase(pool: Pick<Deps['pool'], 'connect'>, givenUp: AbortSi
     isOpen = false
   }
   givenUp.addEventListener('abort', () => release(true))
-  await client.query('select 1').finally(() => release(false))
+  try {
+    await client.query('select 1')
+    const found = client.query<{ damaged_at: Date | null }>('select damaged_at from instance_copy')
+    // The schema might be older.
+    const damagedAt = (await found.catch(() => undefined))?.rows[0]?.damaged_at ?? null
+    return damagedAt === null ? undefined : { status: 'degraded', state: 'damaged' }
+  } finally {
+    release(false)
+  }
 }
 
 /** A quiet copy runs no jobs and sends nothing. */

@@ -138,7 +138,7 @@ function withoutDatabaseText(cause: unknown): unknown {
 }
 
 /** Returns the earlier backups by ID. @throws ArchiveError if the incremental backup requires others. */
-async function requireEarlier(
+export async function requireEarlier(
   head: Head,
   { earlier: named = [], packs }: RestoreOptions,
   identities: readonly string[],

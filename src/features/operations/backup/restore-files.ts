@@ -73,9 +73,14 @@ function keyOf(name: string): string {
 export async function restoreEarlier(
   deps: Pick<Deps, 'files'>,
   reader: ArchiveReader,
-  { id, source, identities }: { id: string; source: Source; identities: readonly string[] },
+  {
+    id,
+    source,
+    identities,
+    isWanted = () => true,
+  }: { id: string; source: Source; identities: readonly string[]; isWanted?: (name: string) => boolean },
 ): Promise<number> {
-  const wanted = filesIn(reader.elsewhere(), id)
+  const wanted = filesIn(reader.elsewhere(), id, isWanted)
   let next = (await wanted.next()).value
   if (next === undefined) return 0
   const earlier = await openBackup(source, identities).catch((error) => Promise.reject(inSource(source, error)))
@@ -113,7 +118,8 @@ function inSource({ name }: Source, error: unknown): unknown {
 async function* filesIn(
   entries: ReturnType<ArchiveReader['elsewhere']>,
   id: string,
+  isWanted: (name: string) => boolean,
 ): AsyncGenerator<PresentEntry, undefined> {
-  for await (const entry of entries) if (!('absent' in entry) && entry.in === id) yield entry
+  for await (const entry of entries) if (!('absent' in entry) && entry.in === id && isWanted(entry.name)) yield entry
   return undefined
 }

@@ -1,6 +1,7 @@
 // Database access for backups: tables with their columns and order, sequences and jobs.
 import type pg from 'pg'
 import { OperatorError } from '#lib/operator-error.ts'
+import { isDamage } from '#platform/db/pg-errors.ts'
 import type { Head } from './archive/archive-format.ts'
 
 export type Table = Head['tables'][number]
@@ -54,6 +55,18 @@ const INITIALLY_FILLED_TABLES = [
   'catalogue_change',
   'text_base_url',
 ]
+
+const DAMAGED =
+  'A part of the database is damaged. Run `depot doctor --full`, which names the damaged parts and what to do.'
+
+/** Returns the error for rows that PostgreSQL cannot read, because a page of their table is damaged; other errors unchanged. */
+export function unreadableRows(table: string, cause: unknown): unknown {
+  if (!isDamage(cause)) return cause
+  return new OperatorError(
+    `The rows of the table ${table} cannot be read, because a part of the database is damaged. Run \`depot doctor --full\`, which names the damaged parts and what to do.`,
+    { cause },
+  )
+}
 
 /** Opens a connection with the settings of the pool but without time limits, because the work can take hours. */
 export async function connectAlone(pool: pg.Pool, applicationName: string): Promise<pg.Client> {
@@ -123,7 +136,9 @@ export async function listTables(
 export async function withCounts(client: Client, tables: readonly Table[]): Promise<Table[]> {
   const counts = tables.map(({ name }) => `(select count(*)::float8 from ${quote(name)})`)
   await client.query('set local enable_indexscan = off; set local enable_indexonlyscan = off')
-  const { rows } = await client.query<{ counts: number[] }>(`select array[${counts.join(', ')}] as counts`)
+  const { rows } = await client
+    .query<{ counts: number[] }>(`select array[${counts.join(', ')}] as counts`)
+    .catch((cause) => Promise.reject(isDamage(cause) ? new OperatorError(DAMAGED, { cause }) : cause))
   await client.query('set local enable_indexscan = on; set local enable_indexonlyscan = on')
   return tables.map((table, n) => ({ ...table, rows: rows[0]?.counts[n] ?? 0 }))
 }

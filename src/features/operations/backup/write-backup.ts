@@ -25,6 +25,7 @@ import {
   quote,
   readCopy,
   type Table,
+  unreadableRows,
   withConnection,
   withCounts,
 } from './rows.ts'
@@ -190,13 +191,7 @@ export async function copyRows(
 ): Promise<number> {
   let count = 0
   for (const table of tables) {
-    const copy = client.query(pgCopy.to(`copy ${quote(table.name)} (${columnList(table)}) to stdout`))
-    let part = 0
-    for await (const bytes of oneAhead(inParts(copy, PART_BYTES), packed)) {
-      part += 1
-      await writer.add(partMember(`rows/${table.name}`, part, 'copy.gz'), bytes)
-    }
-    count += copy.rowCount ?? 0
+    count += await copyTable(client, writer, table).catch((cause) => Promise.reject(unreadableRows(table.name, cause)))
     onProgress?.('rows', count)
   }
   const jobs = await listJobs(client)
@@ -205,6 +200,16 @@ export async function copyRows(
     await writer.add(partMember('jobs', 1, 'jsonl.gz'), await packed(lines))
   }
   return count
+}
+
+async function copyTable(client: Client, writer: ArchiveWriter, table: Table): Promise<number> {
+  const copy = client.query(pgCopy.to(`copy ${quote(table.name)} (${columnList(table)}) to stdout`))
+  let part = 0
+  for await (const bytes of oneAhead(inParts(copy, PART_BYTES), packed)) {
+    part += 1
+    await writer.add(partMember(`rows/${table.name}`, part, 'copy.gz'), bytes)
+  }
+  return copy.rowCount ?? 0
 }
 
 /** Starts `work` for each item while the consumer uses the result of the previous item. */

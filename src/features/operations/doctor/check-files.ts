@@ -8,7 +8,7 @@ import {
   verifyInstance,
 } from '#features/operations/backup/verify-instance.ts'
 import { reconcileDownloads } from '#features/operations/downloads/reconcile-downloads.ts'
-import { type DoctorDeps, error, type Finding, warning } from './finding.ts'
+import { type DoctorDeps, error, type Finding, restoreCommand, warning } from './finding.ts'
 
 /** Number of findings of one kind that are listed. */
 const LISTED_MAX = 20
@@ -30,13 +30,13 @@ export async function checkFiles(
       ...describe(report, 'missing-file', ({ key }) =>
         error(
           'file_missing',
-          `The file ${key} is missing in the store; copy it from a backup, where its name is files/${key}.`,
+          `The file ${key} is missing in the store; restore it with \`${restoreCommand(deps.config, `files ${key}`)}\`.`,
         ),
       ),
       ...describe(report, 'changed-file', ({ key, detail }) =>
         error(
           'file_changed',
-          `The file ${key} differs from its row (${detail}); replace it with the copy in a backup.`,
+          `The file ${key} differs from its row (${detail}); restore it with \`${restoreCommand(deps.config, `files ${key}`)}\`.`,
         ),
       ),
       ...describe(report, 'unused-file', ({ key, sizeBytes }) =>

@@ -2,6 +2,7 @@
 import { checkDependencies } from '#features/basics/meta/readiness.ts'
 import { QUIET } from '#features/basics/settings/quiet.ts'
 import { reasonOf } from '#lib/errors.ts'
+import { isDamagedStore } from '#ports/analytics-store/analytics-store.ts'
 import { checkCounts } from './check-counts.ts'
 import { checkSchemaObjects, checkServerSettings } from './check-database.ts'
 import {
@@ -13,7 +14,7 @@ import {
   checkTaxonomy,
   checkUploads,
 } from './check-state.ts'
-import { type Check, type DoctorDeps, error, type Finding, warning } from './finding.ts'
+import { type Check, type DoctorDeps, error, type Finding, restoreCommand, warning } from './finding.ts'
 
 const CHECKS: readonly Check[] = [
   checkServices,
@@ -50,6 +51,12 @@ async function checkServices(deps: DoctorDeps): Promise<Finding[]> {
   const { dependencies } = await checkDependencies(deps)
   return Object.entries(dependencies).flatMap(([name, { status, state, error: reason = status }]) => {
     if (status === 'ok') return []
+    // The check of the tables names what is damaged.
+    if (state === 'damaged') return []
+    if (name === 'analytics' && isDamagedStore(new Error(reason))) {
+      const message = `The analytics file is damaged; stop Depot and restore the events with \`${restoreCommand(deps.config, 'events')}\`.`
+      return [error('analytics_damaged', message)]
+    }
     if (state === 'quiet') return [warning('quiet', `${QUIET}.`)]
     const remedy = 'correct its settings or start the service that they name'
     return [error(`${name}_fails`, `${LABELS[name] ?? name} cannot be used (${reason}); ${remedy}.`)]

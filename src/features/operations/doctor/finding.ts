@@ -1,4 +1,5 @@
 // A fault that `depot doctor` found.
+import type { Config } from '#platform/config/config.ts'
 import type { Deps } from '#ports/deps.ts'
 
 export type Finding = {
@@ -41,6 +42,12 @@ export const warning = (code: string, message: string, fix?: Finding['fix']): Fi
   ...error(code, message, fix),
   severity: 'warning',
 })
+
+/** Returns the command that restores a part of the last backup, with the names that the settings know. */
+export function restoreCommand({ backup }: Pick<Config, 'backup'>, part: string): string {
+  const name = backup.target === undefined ? 'FILE' : 'latest'
+  return `depot restore ${name} --only ${part}${backup.recipients.length === 0 ? '' : ' --identity KEYS'}`
+}
 
 /** Returns the finding if `isFound`. */
 export const when = (isFound: boolean, finding: Finding): Finding[] => (isFound ? [finding] : [])

@@ -81,15 +81,15 @@ async function openFile(path: string, settings: Record<string, string>): Promise
   try {
     return await DuckDBInstance.create(path, settings)
   } catch (cause) {
-    if (cause instanceof Error && cause.message.includes('lock')) {
+    if (cause instanceof Error && /\block\b/.test(cause.message)) {
       throw new StoreInUseError(`The analytics database ${path} is in use by another process`, { cause })
     }
     const reason = cause instanceof Error ? cause.message : String(cause)
     if (NOT_DAMAGED.test(reason))
       throw new OperatorError(`Could not open the analytics database ${path}: ${reason}`, { cause })
     throw new OperatorError(
-      `Could not open the analytics database ${path}: ${reason} Restore it from a backup. To start with an empty one ` +
-        'instead, stop Depot and run `depot analytics set-aside`.',
+      `Could not open the analytics database ${path}: ${reason} Stop Depot and run \`depot restore latest --only events\`. ` +
+        'To start with an empty one instead, run `depot analytics set-aside`.',
       { cause },
     )
   }
