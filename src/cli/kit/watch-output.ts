@@ -4,7 +4,7 @@ import { explain } from './explain.ts'
 
 /**
  * Lets a command finish its work if its output cannot be written. Then it ends with a sentence, or silently if the program that
- * reads the output has exited: `depot user list | head -1` is no failure. The log of a server is not a result.
+ * reads the output has exited: `depot user list | head -1` does not fail. The log of a server is not a result.
  */
 export function watchOutput({ isServer }: { isServer: boolean }): void {
   let failure: Error | undefined

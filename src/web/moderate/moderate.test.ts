@@ -335,7 +335,7 @@ test('a project that has changed since the page was opened is not decided: the p
   assertLeads(await decide(moderator, refused, project, fields), `${reviewOf(project)}?done=rejected`)
 })
 
-test('a project that its author took back to draft has no form for a decision', async () => {
+test('a project that its author made a draft again has no form for a decision', async () => {
   const project = await waiting()
   const moderator = as(mira)
   const page = await moderator.get(reviewOf(project))

@@ -64,7 +64,7 @@ export async function startFuzzed(): Promise<Fuzzed> {
     const factor = slowness()
     if (ms < HOLD_MS_MAX * factor) return undefined
     let lowest = Number.POSITIVE_INFINITY
-    // Neither compilation nor garbage collection takes so long.
+    // Compilation and garbage collection take less than this limit.
     const repeats = ms > 10 * HOLD_MS_MAX * factor ? 1 : REPEATS
     for (let i = 0; i < repeats; i += 1) {
       const { result, ms: held } = await longestHoldMs(() => send(request))

@@ -1,4 +1,4 @@
-// What a moderator has seen of a project: they send it with a decision, so that it applies to this state only.
+// The state of a project that a moderator has seen. They send it with a decision, so that it applies to this state only.
 import { sql } from 'kysely'
 import { ApiError } from '#lib/errors.ts'
 import type { Db } from '#platform/db/db.ts'

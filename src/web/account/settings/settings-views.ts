@@ -1,7 +1,7 @@
 // Sections that several pages of the account settings contain.
 
-import { ICON_BYTES_MAX } from '#features/basics/images/icons.ts'
 import type { OwnerProof } from '#features/basics/access/confirm-owner.ts'
+import { ICON_BYTES_MAX } from '#features/basics/images/icons.ts'
 import type { AccountRow } from '#features/people/users/queries.ts'
 import { fileSize } from '#platform/html/format.ts'
 import { buttonForm, fileField, form, hiddenField, passwordField } from '#platform/html/forms.ts'
