@@ -9,7 +9,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => stop.abort(new Stopped(`Stopped by ${signal}`)))
 }
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // A program that has read enough is no problem.
+  // A program that has read enough is not a problem.
   if (error.code === 'EPIPE') return
   process.exitCode = 1
   process.stderr.write(`Cannot write to standard output: ${error.message}\n`)
