@@ -2,7 +2,7 @@
 // src/platform/html/forms.ts draws forms.
 
 import { extname } from 'node:path'
-import { unescape } from 'node:querystring'
+import { unescape as decodePercent } from 'node:querystring'
 import type { Readable } from 'node:stream'
 import type { Static, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
@@ -69,7 +69,7 @@ function parseForm(text: string): Record<string, string | string[]> {
   for (const pair of pairs) {
     if (pair === '') continue
     const end = pair.includes('=') ? pair.indexOf('=') : pair.length
-    const [name, value] = [unescape(pair.slice(0, end)), unescape(pair.slice(end + 1))]
+    const [name, value] = [decodePercent(pair.slice(0, end)), decodePercent(pair.slice(end + 1))]
     const known = form[name]
     if (known === undefined) form[name] = value
     else if (Array.isArray(known)) known.push(value)
