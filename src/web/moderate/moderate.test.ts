@@ -98,6 +98,8 @@ test('the queue is filtered by the URL, and its pages take as many statements fo
   assert.equal(many.length, few.length, many.join('\n'))
   const page = await moderator.get(QUEUE)
   assertValidHtml(page.body)
+  assertSays(page, 200, 'Not scanned')
+  assert.ok(!page.body.includes('>Passed<'))
   assert.equal(page.body.match(/name="ids"/g)?.length, 50)
   const second = await moderator.get(`${QUEUE}?page=2`)
   assert.equal(second.body.match(/name="ids"/g)?.length, 10)
@@ -333,6 +335,30 @@ test('a project that has changed since the page was opened is not decided: the p
   assert.ok(!/Changed since you opened this page[^<]*<[^.]*Summary/.test(refused.body))
   assert.equal(await statusOf(project), 'processing')
   assertLeads(await decide(moderator, refused, project, fields), `${reviewOf(project)}?done=rejected`)
+})
+
+test('only a scanner that passed the files makes a project "Passed"; a quarantined version does not wait', async () => {
+  const [passed, held] = [await waiting('All passed'), await waiting('Held back')]
+  const scan = { next_attempt: new Date(), requested: new Date() }
+  for (const [project, state] of [
+    [passed, 'pass'],
+    [held, 'quarantine'],
+  ] as const) {
+    const [version] = await t.deps.db.selectFrom('version').select('id').where('project_id', '=', project.id).execute()
+    await t.deps.db
+      .insertInto('version_scan')
+      .values({ ...scan, version_id: version?.id ?? '', state })
+      .execute()
+    if (state === 'pass') continue
+    await t.deps.db
+      .updateTable('version')
+      .set({ status: 'unknown', requested_status: 'listed' })
+      .where('id', '=', version?.id ?? '')
+      .execute()
+  }
+  assertSays(await as(mira).get(`${QUEUE}?query=All+passed`), 200, 'Passed')
+  assertSays(await as(mira).get(`${QUEUE}?query=Held+back`), 200, 'Quarantined')
+  assertSays(await as(mira).get(reviewOf(held)), 200, 'Held back by the scanner')
 })
 
 test('a project that its author made a draft again has no form for a decision', async () => {

@@ -150,6 +150,11 @@ export type QueuedScan = {
   reason: string | null
 }
 
+/** SQL expression: whether `project` has versions, and a scanner has passed the files of each. */
+export const ALL_PASSED = sql<boolean>`coalesce((select bool_and(scan.state is not distinct from 'pass')
+  from version left join version_scan scan on scan.version_id = version.id
+  where version.project_id = project.id and not version.is_new_draft), false)`
+
 /** SQL expression: the versions of `project` that have not passed the scan, at most 50, as JSON. */
 export const SCANS_OF_PROJECT = sql<
   QueuedScan[]

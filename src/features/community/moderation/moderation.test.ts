@@ -97,6 +97,7 @@ test("an entry contains the data for a moderator's decision", async () => {
     thread_id: null,
     position: 1,
     scans: [],
+    scan_passed: false,
     ownership: { kind: 'user', id: owner.id, name: owner.username, icon_url: null },
     owner_record: { approved: 0, rejected: 0, reports: 0 },
     claimed_by: null,

@@ -2,7 +2,7 @@
 
 import { type RawBuilder, sql } from 'kysely'
 import { SEEN } from '#features/catalogue/reviews/seen.ts'
-import { type QueuedScan, SCANS_OF_PROJECT } from '#features/catalogue/scans/queries.ts'
+import { ALL_PASSED, type QueuedScan, SCANS_OF_PROJECT } from '#features/catalogue/scans/queries.ts'
 import { countRows, type Db } from '#platform/db/db.ts'
 import type { ClaimRow, QueueRow } from './views.ts'
 
@@ -86,6 +86,7 @@ export function listQueue(
       sql<string[] | null>`(select array_agg(distinct loader) from version, unnest(version.loaders) loader
         where ${shownVersions})`.as('loaders'),
       SCANS_OF_PROJECT.as('scans'),
+      ALL_PASSED.as('scan_passed'),
       SEEN.as('seen'),
       sql<boolean>`coalesce((select message.body ->> 'type' = 'text' and message.hide_identity from thread
         join thread_message message on message.thread_id = thread.id

@@ -45,6 +45,7 @@ export const QueuedProjectView = Type.Object(
       }),
       { description: 'Versions with files that the scanner has not passed' },
     ),
+    scan_passed: Type.Boolean({ description: 'Whether a scanner has passed the files of every version' }),
     ownership: Nullable(
       Type.Object({
         kind: Type.Enum(['user', 'organization']),

@@ -120,11 +120,11 @@ export function ownerPart(page: PageContext, { owner }: Pick<QueueRow, 'owner'>,
   return html`<a href="${pathTo(page, path)}"><bdi>${owner.name}</bdi></a>${record !== undefined && html`<br><small class="soft">${t('moderate.record', record)}</small>`}`
 }
 
-function scanPart(page: PageContext, { scans }: QueueRow): Markup {
+function scanPart(page: PageContext, { scans, scan_passed: isPassed }: QueueRow): Markup {
   const worst = ['quarantine', 'warn', 'pending'].find((state) => scans.some((scan) => scan.state === state))
   const count = scans.filter(({ state }) => state === worst).length
   const more = worst !== undefined && count > 1 && html` (${wholeNumber(page.language, count)})`
-  return html`${statusOf(page, 'scan', worst ?? 'pass')}${more}`
+  return html`${statusOf(page, 'scan', worst ?? (isPassed ? 'pass' : 'none'))}${more}`
 }
 
 function claimPart({ page, viewer }: OwnRequest, { id, name, claim }: QueueRow, formId: string | undefined): Part {
