@@ -30,7 +30,7 @@ test('bash completes commands, words of groups and options', async () => {
   assert.deepEqual(complete('depot', 'user', 'su'), ['suspend'])
   assert.deepEqual(complete('depot', 'user', 'list', '--s'), ['--suspended'])
   assert.deepEqual(complete('depot', 'migrate', '--d'), ['--dry-run'])
-  assert.deepEqual(complete('depot', 'move', '').sort(), ['analytics', 'files'])
+  assert.deepEqual(complete('depot', 'move', '').sort(), ['analytics', 'database', 'files'])
 })
 
 for (const shell of ['bash', 'zsh', 'fish']) {
