@@ -22,13 +22,13 @@ export async function moveDatabaseCommand(args: readonly string[], env: Env): Pr
   const { values } = readArguments(args, { to: 'string', former: 'string', json: 'boolean' })
   const { path, settings } = readTarget(values, env)
   const config = loadConfig(env)
+  await requireInstance(config)
   if (locationOf(settings) === locationOf(config)) {
     throw new OperatorError(`The settings in ${path} refer to the current database. Nothing was copied.`)
   }
   if (values.former !== undefined && config.database.kind === 'external') {
     throw new OperatorError('--former is for the embedded database, but DATABASE_URL is set. Remove the option.')
   }
-  await requireInstance(config)
   await using resources = new AsyncDisposableStack()
   const source = await open(config, resources, values.former)
   const target = await open(settings, resources)
