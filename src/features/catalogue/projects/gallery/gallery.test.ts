@@ -212,7 +212,7 @@ describe('adding', () => {
     assert.equal((await add(project, padded(GALLERY_BYTES_MAX))).statusCode, 204)
     const answer = await add(project, padded(GALLERY_BYTES_MAX + 1))
     assert.deepEqual([answer.statusCode, answer.json().error], [400, 'invalid_input'])
-    assert.match(answer.json().description, /5242880/)
+    assert.match(answer.json().description, /5 MiB/)
   })
 
   const refused: [string, Query][] = [
