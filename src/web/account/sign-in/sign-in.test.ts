@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { brotliDecompressSync } from 'node:zlib'
+import { takeAnswer } from '#features/people/accounts/sign-up/taken-answers.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import {
   enableTwoFactor,
@@ -343,4 +344,18 @@ test('shows that registration is closed, and rejects it', async () => {
   } finally {
     await closed.close()
   }
+})
+
+test('a sign-up that must say nothing about the email address continues by email', async () => {
+  for (let n = 0; n < 5; n += 1) await takeAnswer(t.deps.counters, '127.0.0.1')
+  const person = visitor(t)
+  const fields = { username: 'mailed.person', email: 'mailed@example.org', password: PASSWORD }
+  const sent = await person.send('/account/sign-up', '/account/sign-up', fields)
+  assertSays(sent, 200, 'Open its link to continue')
+  assertValidHtml(sent.body)
+  const [mail = ''] = await mailsTo(t, fields.email, /Continue your sign-up/)
+  const link = new URL(/^(https:\/\/depot\.test\/\S+)\r$/m.exec(mail)?.[1] ?? assert.fail(mail))
+  const done = await person.send(`${link.pathname}${link.search}`, '/account/sign-up', fields)
+  assert.equal(done.statusCode, 303, done.body)
+  t.advance(60 * 60_000)
 })

@@ -66,3 +66,20 @@ test('members without the permission see whom to ask, and others nothing', async
   assert.equal((await visitor(t, stranger.token).get(path)).statusCode, 404)
   assert.equal((await visitor(t).get(path)).statusCode, 303)
 })
+
+test('ten minutes after the sign-in, a token needs the password again', async () => {
+  const person = visitor(t, owner.token)
+  assertLeads(
+    await person.send(path, path, { do: 'add', username: 'later-builds' }),
+    `${path}?done=service-account-added`,
+  )
+  const [{ id: account }] = await list()
+  t.advance(10 * 60_000)
+  const fields = { do: 'token', account, name: 'Release', days: '90', scope: ['VERSION_CREATE'], networks: '' }
+  const review = await person.send(path, path, fields)
+  assertSays(review, 200, /name="password"/)
+  const refused = await person.sendFrom(review, path, { do: 'token', scope: ['VERSION_CREATE'] })
+  assertSays(refused, 401, 'The password is required')
+  assertSays(refused, 401, /name="password"/)
+  assert.deepEqual((await list())[0].tokens, [])
+})
