@@ -8526,6 +8526,8 @@ export interface components {
                 state: "pending" | "warn" | "quarantine";
                 reason: string | null;
             }[];
+            /** @description Whether a scanner has passed the files of every version */
+            scan_passed: boolean;
             ownership: {
                 /** @enum {string} */
                 kind: "user" | "organization";
