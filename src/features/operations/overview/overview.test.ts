@@ -35,7 +35,7 @@ test('the overview shows dependencies, figures and jobs with a constant number o
   ])
   assert.equal(result.status, 'ready')
   assert.equal(result.figures.points.length, 96)
-  assert.ok(queries.length <= 13, `${queries.length}`)
+  assert.ok(queries.length <= 14, `${queries.length}`)
 })
 
 test('failed jobs, waiting reviews, read-only mode and old backups are problems until they are solved', async () => {
