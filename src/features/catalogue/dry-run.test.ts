@@ -56,6 +56,71 @@ async function leavesNothing(act: () => Promise<Answer>): Promise<Answer> {
 const jar = (salt: string): FormFile => ({ name: 'file', filename: `${salt}.jar`, bytes: modJar(salt) })
 
 describe('a dry run', () => {
+  const PREFER = { prefer: 'respond-async, Validate-Only;x=1' }
+  const asOwner = () => t.as(project.owner)
+
+  test('of every route that writes a project or a version leaves nothing, also in the v2 API and with the preference', async () => {
+    const version = await t.make.version({ project })
+    await t.make.file({ project, version, bytes: modJar('kept'), filename: 'kept.jar' })
+    const schedule = { time: new Date(t.deps.now() + 86_400_000).toISOString(), requested_status: 'unlisted' }
+    const v2 = {
+      ...versionData({ version_number: 'v2' }),
+      project_id: project.id,
+      featured: false,
+      changelog: '',
+      version_body: null,
+    }
+    const writes: [method: 'PATCH' | 'POST' | 'DELETE', path: string, body?: object, file?: FormFile][] = [
+      ['PATCH', `/v3/project/${project.id}`, { name: 'Changed' }],
+      ['PATCH', `/v2/project/${project.id}`, { title: 'Changed' }],
+      ['PATCH', `/v3/projects?ids=["${project.id}"]`, { categories: ['utility'] }],
+      ['PATCH', `/v2/projects?ids=["${project.id}"]`, { categories: ['utility'] }],
+      ['POST', `/v2/project/${project.id}/schedule`, schedule],
+      ['DELETE', `/v3/project/${project.id}`],
+      ['DELETE', `/v2/project/${project.id}`],
+      ['PATCH', `/v3/version/${version.id}`, { name: 'Changed' }],
+      ['PATCH', `/v2/version/${version.id}`, { name: 'Changed' }],
+      ['PATCH', `/v3/versions?ids=["${version.id}"]`, { status: 'unlisted' }],
+      ['POST', `/v2/version/${version.id}/schedule`, schedule],
+      ['DELETE', `/v3/version/${version.id}`],
+      ['DELETE', `/v2/version/${version.id}`],
+      ['POST', '/v2/version', v2, jar('dry v2')],
+      ['POST', '/v3/version', { ...versionData({ version_number: 'v3' }), project_id: project.id }, jar('dry v3')],
+      ['POST', `/v2/version/${version.id}/file`, {}, jar('dry file')],
+    ]
+    for (const [method, path, body, file] of writes) {
+      const sent = file === undefined ? { payload: body, headers: {} } : await form(body, [file])
+      const send = (url: string, more: object) =>
+        leavesNothing(() =>
+          t.inject({
+            method,
+            url,
+            ...(sent.payload === undefined ? {} : { payload: sent.payload }),
+            headers: { authorization: project.owner.token, 'user-agent': 'tests/1.0', ...sent.headers, ...more },
+          }),
+        )
+      const byQuery = await send(`${path}${path.includes('?') ? '&' : '?'}dry_run=true`, {})
+      assert.ok([200, 204].includes(byQuery.statusCode), `${method} ${path} ${byQuery.body}`)
+      const byHeader = await send(path, PREFER)
+      assert.ok([200, 204].includes(byHeader.statusCode), `${method} ${path} ${byHeader.body}`)
+      assert.equal(byHeader.headers['preference-applied'], 'validate-only', path)
+    }
+    const wrong = await leavesNothing(() => asOwner().patch(`/v2/project/${project.id}?dry_run=true`, { slug: '!' }))
+    assert.equal(wrong.statusCode, 400)
+  })
+
+  test('of any other route that writes is rejected, and changes nothing', async () => {
+    for (const headers of [{}, PREFER]) {
+      const query = headers === PREFER ? '' : '?dry_run=true'
+      const refused = await leavesNothing(() =>
+        asOwner().patch(`/v3/user/${project.owner.id}${query}`, { bio: 'x' }, { headers }),
+      )
+      assert.equal(refused.statusCode, 400)
+      assert.equal(refused.json().details.field, 'dry_run')
+    }
+    assert.equal((await asOwner().patch(`/v3/user/${project.owner.id}?dry_run=false`, { bio: 'x' })).statusCode, 204)
+  })
+
   test('of a version says what it would store, leaves nothing, and the request then succeeds', async () => {
     const data = {
       project_id: project.id,

@@ -9,13 +9,15 @@ import { validParts } from '#lib/schema/schema-errors.ts'
 import type { Changes } from '#platform/cache/changes.ts'
 import { dryRun } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
+import { APPLIED, isDryRun, prefersDryRun } from '#platform/http/dry-run-request.ts'
+import { done } from '#platform/http/responses/declared-responses.ts'
 import type { Deps } from '#ports/deps.ts'
 
 export const DryRunQuery = Type.Object({
   dry_run: Type.Optional(
     Type.Boolean({
       description:
-        'Whether to check the request, with its files, and to store nothing. The response is then 200, or the error of the request. Default: false',
+        'Whether to check the request, with its files, and to store nothing. The response is then a success, or the error of the request. The header `Prefer: validate-only` has the same effect. Default: false',
     }),
   ),
 })
@@ -67,7 +69,22 @@ export async function sendDryRun(
   look: Look,
 ): Promise<FastifyReply> {
   const { found, warnings } = await dryRun(deps, command, look)
+  if (prefersDryRun(reply.request)) reply.headers(APPLIED)
   return reply.status(200).send({ valid: true, warnings, would: found })
+}
+
+/** Runs `command`, without its effects if the request asks for a dry run. Responds without a body: the request is valid. */
+export async function sendDone(
+  reply: FastifyReply,
+  deps: Deps,
+  command: (deps: Deps) => Promise<unknown>,
+): Promise<FastifyReply> {
+  if (!isDryRun(reply.request)) await command(deps)
+  else {
+    await dryRun(deps, command, async () => {})
+    if (prefersDryRun(reply.request)) reply.headers(APPLIED)
+  }
+  return done(reply)
 }
 
 /** Reads the version that a command has created or changed. */

@@ -1,4 +1,5 @@
 // Creates the HTTP server: limits, the order of the hooks, and everything that all responses have in common.
+
 import { randomUUID } from 'node:crypto'
 import { type IncomingMessage, METHODS, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -20,6 +21,7 @@ import type { Metrics } from '#platform/telemetry/metrics.ts'
 import { type AuthOptions, authHook } from './auth/auth.ts'
 import { parseJson } from './bodies/json-body.ts'
 import { deprecate } from './deprecation.ts'
+import { rejectDryRun } from './dry-run-request.ts'
 import { handleError } from './error-handler.ts'
 import { serveFastPath } from './fast-path.ts'
 import { type BodyPace, endSlowBodies, limitConnections, rejectUnread } from './limits/connections.ts'
@@ -166,6 +168,13 @@ function acceptAllMethods(app: App): void {
     if (method !== 'CONNECT' && !own.has(method)) app.addHttpMethod(method, { hasBody: true })
 }
 
+/** Whether a route changes something with a token. */
+const writes = ({ method, config }: RouteOptions): boolean =>
+  !asArray(method).includes('GET') && typeof config?.auth === 'object' && 'scope' in config.auth
+
+const hasDryRun = ({ schema }: RouteOptions): boolean =>
+  Object.hasOwn((schema?.querystring as { properties?: object } | undefined)?.properties ?? {}, 'dry_run')
+
 /** Requires that each route declares its callers, and enforces the declaration. */
 function addRouteChecks(app: App, options: ServerOptions): void {
   const routes: RouteOptions[] = []
@@ -182,6 +191,7 @@ function addRouteChecks(app: App, options: ServerOptions): void {
     if (methods.every((each) => each === 'OPTIONS')) return
     deprecate(route, options.log)
     if (config?.auth === undefined) throw new Error(`${methods.join()} ${url} does not declare config.auth`)
+    if (writes(route) && !hasDryRun(route)) route.preValidation = [...asArray(route.preValidation), rejectDryRun]
     if (route.schema !== undefined && route.schema.hide !== true) {
       route.schema.response = completeResponses(route.schema.response as Record<string, unknown> | undefined)
     }

@@ -378,7 +378,7 @@ export const DECLARED: Record<string, Declared> = {
       }),
       link_urls: projectTexts.link_urls,
     },
-    unseen: { ids: NAMES },
+    unseen: { ids: NAMES, dry_run: DRY_RUN },
   },
   setProjectIcon: { view: at('/v3/project', 'project'), unseen: { ext: PICTURE } },
   updateGalleryPicture: {
@@ -479,7 +479,7 @@ export const DECLARED: Record<string, Declared> = {
       version_type: send('alpha'),
       ordering: send(4),
     },
-    unseen: { ids: NAMES },
+    unseen: { ids: NAMES, dry_run: DRY_RUN },
   },
   updateVersion: {
     view: at('/v3/version', 'version'),

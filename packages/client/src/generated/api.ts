@@ -13504,7 +13504,10 @@ export interface operations {
     };
     deleteProject: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whether to check the request, with its files, and to store nothing. The response is then a success, or the error of the request. The header `Prefer: validate-only` has the same effect. Default: false */
+                dry_run?: boolean;
+            };
             header?: never;
             path: {
                 /** @description ID or slug of the project */
@@ -13533,7 +13536,7 @@ export interface operations {
     updateProject: {
         parameters: {
             query?: {
-                /** @description Whether to check the request, with its files, and to store nothing. The response is then 200, or the error of the request. Default: false */
+                /** @description Whether to check the request, with its files, and to store nothing. The response is then a success, or the error of the request. The header `Prefer: validate-only` has the same effect. Default: false */
                 dry_run?: boolean;
             };
             header?: {
@@ -13622,6 +13625,8 @@ export interface operations {
                  * @example ["AABBCCDD","EEFFGGHH"]
                  */
                 ids: readonly string[] | string;
+                /** @description Whether to check the request, with its files, and to store nothing. The response is then a success, or the error of the request. The header `Prefer: validate-only` has the same effect. Default: false */
+                dry_run?: boolean;
             };
             header?: never;
             path?: never;
@@ -14346,7 +14351,7 @@ export interface operations {
     createProject: {
         parameters: {
             query?: {
-                /** @description Whether to check the request, with its files, and to store nothing. The response is then 200, or the error of the request. Default: false */
+                /** @description Whether to check the request, with its files, and to store nothing. The response is then a success, or the error of the request. The header `Prefer: validate-only` has the same effect. Default: false */
                 dry_run?: boolean;
             };
             header?: never;
@@ -15686,7 +15691,10 @@ export interface operations {
     };
     deleteVersion: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whether to check the request, with its files, and to store nothing. The response is then a success, or the error of the request. The header `Prefer: validate-only` has the same effect. Default: false */
+                dry_run?: boolean;
+            };
             header?: never;
             path: {
                 /**
@@ -15718,7 +15726,7 @@ export interface operations {
     updateVersion: {
         parameters: {
             query?: {
-                /** @description Whether to check the request, with its files, and to store nothing. The response is then 200, or the error of the request. Default: false */
+                /** @description Whether to check the request, with its files, and to store nothing. The response is then a success, or the error of the request. The header `Prefer: validate-only` has the same effect. Default: false */
                 dry_run?: boolean;
             };
             header?: {
@@ -15815,6 +15823,8 @@ export interface operations {
                  * @example ["AABBCCDD","EEFFGGHH"]
                  */
                 ids: readonly string[] | string;
+                /** @description Whether to check the request, with its files, and to store nothing. The response is then a success, or the error of the request. The header `Prefer: validate-only` has the same effect. Default: false */
+                dry_run?: boolean;
             };
             header?: never;
             path?: never;
@@ -15973,7 +15983,7 @@ export interface operations {
     createVersion: {
         parameters: {
             query?: {
-                /** @description Whether to check the request, with its files, and to store nothing. The response is then 200, or the error of the request. Default: false */
+                /** @description Whether to check the request, with its files, and to store nothing. The response is then a success, or the error of the request. The header `Prefer: validate-only` has the same effect. Default: false */
                 dry_run?: boolean;
             };
             header?: never;
@@ -16017,7 +16027,7 @@ export interface operations {
     addVersionFiles: {
         parameters: {
             query?: {
-                /** @description Whether to check the request, with its files, and to store nothing. The response is then 200, or the error of the request. Default: false */
+                /** @description Whether to check the request, with its files, and to store nothing. The response is then a success, or the error of the request. The header `Prefer: validate-only` has the same effect. Default: false */
                 dry_run?: boolean;
             };
             header?: never;

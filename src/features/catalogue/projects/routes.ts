@@ -1,15 +1,17 @@
 // Routes to read, edit and delete projects.
+
 import Type, { type TSchema } from 'typebox'
 import { iconRoutes } from '#features/basics/images/icon-routes.ts'
 import { parseId } from '#lib/ids.ts'
 import { convertInPieces } from '#lib/text/json-pieces.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
+import { isDryRun } from '#platform/http/dry-run-request.ts'
 import { expectedRevision, IdsQuery, IfMatch, ProjectParams, parseIds } from '#platform/http/query-values.ts'
 import { done, Empty } from '#platform/http/responses/declared-responses.ts'
 import { sendBytes, sendList } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
-import { checkedBody, DryRunQuery, DryRunView, lookAtProject, sendDryRun } from '../dry-run.ts'
+import { checkedBody, DryRunQuery, DryRunView, lookAtProject, sendDone, sendDryRun } from '../dry-run.ts'
 import { type CatalogueForms, V3 } from '../forms.ts'
 import { checklistRoute } from './checklist/routes.ts'
 import { deleteProject } from './edit/delete-project.ts'
@@ -123,7 +125,7 @@ function projectEdits(app: App, deps: Deps): void {
       }
       const patch = await checkedBody(req, ProjectPatch, update, deps)
       const run = (using: Deps) => update(using, patch, expectedRevision(req))
-      if (req.query.dry_run === true) {
+      if (isDryRun(req)) {
         const look = lookAtProject(() => id)
         return sendDryRun(reply, deps, run, look)
       }
@@ -145,12 +147,13 @@ export function sharedProjectRoutes(app: App, deps: Deps, prefix = '/v3'): void 
         operationId: 'deleteProject',
         summary: 'Delete a project with its versions, files and images',
         params: ProjectParams,
+        querystring: DryRunQuery,
       },
     },
-    async (req) => {
+    async (req, reply) => {
       const viewer = requireViewer(req)
       const { project, membership } = await getProjectAsMember(deps, viewer, req.params.id)
-      await deleteProject(deps, viewer, { project, membership })
+      return sendDone(reply, deps, (using) => deleteProject(using, viewer, { project, membership }))
     },
   )
 }
@@ -163,13 +166,14 @@ function bulkRoute(app: App, deps: Deps): void {
       schema: {
         operationId: 'updateProjects',
         summary: 'Edit the categories and links of several projects in one transaction',
-        querystring: IdsQuery,
+        querystring: Type.Object({ ...IdsQuery.properties, ...DryRunQuery.properties }),
         body: ProjectBulkPatch,
       },
     },
-    async (req) => {
+    async (req, reply) => {
+      const viewer = requireViewer(req)
       const ids = parseIds(req.query.ids).map((id) => parseId(id, 'ids'))
-      await updateProjects(deps, requireViewer(req), { ids, patch: req.body })
+      return sendDone(reply, deps, (using) => updateProjects(using, viewer, { ids, patch: req.body }))
     },
   )
 }

@@ -4,6 +4,7 @@ import { DryRunQuery, DryRunView, lookAtNewProject, sendDryRun } from '#features
 import { ProjectView } from '#features/catalogue/projects/views.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { openFormScope } from '#platform/http/bodies/multipart.ts'
+import { isDryRun } from '#platform/http/dry-run-request.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
@@ -42,7 +43,7 @@ export function publishingRoutes(app: App, deps: Deps): void {
             slug = received.description.columns.slug
             return received
           })
-        if (req.query.dry_run === true) {
+        if (isDryRun(req)) {
           const look = lookAtNewProject(() => slug)
           return sendDryRun(reply, deps, create, look)
         }

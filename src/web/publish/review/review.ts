@@ -143,7 +143,9 @@ function changesPart(page: PageContext, changes: Awaited<ReturnType<typeof readP
   const { since } = changes
   if (since === null) return false
   const before = t(since.reason === 'approval' ? 'work.diff.approved' : 'work.diff.before')
-  const [fields, sets] = [changedFields(page, changes, before), changedSets(page, changes)]
+  // Moderators see all of a first review as new; members see what they have changed.
+  const own = changes.recent ?? changes
+  const [fields, sets] = [changedFields(page, own, before), changedSets(page, own)]
   return sheetPart({
     id: 'changes',
     title: t(`publish.review.since.${since.reason}`, { day: dayText(page.language, new Date(since.at)) }),

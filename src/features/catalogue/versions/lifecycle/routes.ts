@@ -1,12 +1,14 @@
 // Routes to edit and delete a version.
 
+import Type from 'typebox'
 import { parseId } from '#lib/ids.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
+import { isDryRun } from '#platform/http/dry-run-request.ts'
 import { expectedRevision, IdParams, IdsQuery, IfMatch, parseIds } from '#platform/http/query-values.ts'
 import { done, Empty } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
-import { checkedBody, DryRunQuery, DryRunView, lookAtVersion, sendDryRun } from '../../dry-run.ts'
+import { checkedBody, DryRunQuery, DryRunView, lookAtVersion, sendDone, sendDryRun } from '../../dry-run.ts'
 import { getVersionAsMember } from '../lookup/version-cache.ts'
 import { deleteVersion } from './delete-version.ts'
 import { VersionBulkPatch, VersionPatch } from './requests.ts'
@@ -39,7 +41,7 @@ export function versionEditRoutes(app: App, deps: Deps): void {
       }
       const patch = await checkedBody(req, VersionPatch, update, deps)
       const run = (using: Deps) => update(using, patch, expectedRevision(req))
-      if (req.query.dry_run === true) return sendDryRun(reply, deps, run, lookAtVersion)
+      if (isDryRun(req)) return sendDryRun(reply, deps, run, lookAtVersion)
       await run(deps)
       return done(reply)
     },
@@ -54,13 +56,14 @@ function bulkRoute(app: App, deps: Deps): void {
       schema: {
         operationId: 'updateVersions',
         summary: 'Edit the status and simple fields of several versions in one transaction',
-        querystring: IdsQuery,
+        querystring: Type.Object({ ...IdsQuery.properties, ...DryRunQuery.properties }),
         body: VersionBulkPatch,
       },
     },
-    async (req) => {
+    async (req, reply) => {
+      const viewer = requireViewer(req)
       const ids = parseIds(req.query.ids).map((id) => parseId(id, 'ids'))
-      await updateVersions(deps, requireViewer(req), { ids, patch: req.body })
+      return sendDone(reply, deps, (using) => updateVersions(using, viewer, { ids, patch: req.body }))
     },
   )
 }
@@ -71,12 +74,17 @@ export function versionDeletionRoute(app: App, deps: Deps, prefix = '/v3'): void
     `${prefix}/version/:id`,
     {
       config: { auth: { scope: ['VERSION_DELETE'] }, limitedTokens: 'resource' },
-      schema: { operationId: 'deleteVersion', summary: 'Delete a version with its files', params: IdParams },
+      schema: {
+        operationId: 'deleteVersion',
+        summary: 'Delete a version with its files',
+        params: IdParams,
+        querystring: DryRunQuery,
+      },
     },
-    async (req) => {
+    async (req, reply) => {
       const viewer = requireViewer(req)
       const { version, membership } = await getVersionAsMember(deps, viewer, parseId(req.params.id, 'id'))
-      await deleteVersion(deps, viewer, { id: version.id, membership })
+      return sendDone(reply, deps, (using) => deleteVersion(using, viewer, { id: version.id, membership }))
     },
   )
 }

@@ -3,6 +3,7 @@
 import { parseId } from '#lib/ids.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { openFormScope } from '#platform/http/bodies/multipart.ts'
+import { isDryRun } from '#platform/http/dry-run-request.ts'
 import { IdParams } from '#platform/http/query-values.ts'
 import { done, Empty } from '#platform/http/responses/declared-responses.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
@@ -41,7 +42,7 @@ export function versionUploadRoutes(app: App, deps: Deps): void {
       async (req, reply) => {
         const viewer = requireViewer(req)
         const create = (using: Deps) => createVersion(using, viewer, (describe) => receiveForm(using, req, describe))
-        if (req.query.dry_run === true) return sendDryRun(reply, deps, create, lookAtVersion)
+        if (isDryRun(req)) return sendDryRun(reply, deps, create, lookAtVersion)
         const version = await create(deps)
         return sendBytes(reply.status(201), version.bytes)
       },
@@ -80,7 +81,7 @@ export function fileUploadRoute(app: App, deps: Deps, prefix = '/v3'): void {
             membership,
             receive: () => receiveForm(using, req, parseFilesData, { isDataOptional: true }),
           })
-        if (req.query.dry_run === true) return sendDryRun(reply, deps, add, lookAtVersion)
+        if (isDryRun(req)) return sendDryRun(reply, deps, add, lookAtVersion)
         await add(deps)
         return done(reply)
       },

@@ -1,6 +1,8 @@
 // v2 routes that create and edit projects. Deletion, icons and galleries are the same as in the v3 API.
 
+import Type from 'typebox'
 import { requirePermission } from '#features/basics/access/project-policy.ts'
+import { DryRunQuery, sendDone } from '#features/catalogue/dry-run.ts'
 import { updateProject } from '#features/catalogue/projects/edit/update-project.ts'
 import { updateProjects } from '#features/catalogue/projects/edit/update-projects.ts'
 import { getProjectAsMember } from '#features/catalogue/projects/lookup/project-cache.ts'
@@ -11,8 +13,10 @@ import { setEnvironments } from '#features/catalogue/versions/lifecycle/set-envi
 import { parseId } from '#lib/ids.ts'
 import { requireScope, requireViewer } from '#platform/http/auth/auth.ts'
 import { leaveFormsUnparsed } from '#platform/http/bodies/multipart.ts'
+import { isDryRun } from '#platform/http/dry-run-request.ts'
 import { openScope } from '#platform/http/mounts.ts'
 import { IdsQuery, ProjectParams, parseIds } from '#platform/http/query-values.ts'
+import { Empty } from '#platform/http/responses/declared-responses.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
@@ -60,21 +64,24 @@ function creation(app: App, deps: Deps): void {
         schema: {
           operationId: 'createProjectV2',
           summary: 'Create a project with versions and files, or a draft without versions',
+          querystring: DryRunQuery,
           consumes: ['multipart/form-data'],
-          response: { 200: ProjectV2 },
+          response: { 200: ProjectV2, 204: Empty },
         },
       },
       async (req, reply) => {
         const viewer = requireViewer(req)
-        const project = await createProject(deps, viewer, (describe) =>
-          receiveTranslated(deps, {
-            receive: (first) => receiveProjectForm(deps, req, first),
-            translate: (data, parts) => toProjectData(data, { taxonomy: deps.taxonomy, parts }),
-            describe,
-            names: projectFieldNames,
-          }),
-        )
-        return sendBytes(reply, projectBytes(deps, project).bytes)
+        const create = (using: Deps) =>
+          createProject(using, viewer, (describe) =>
+            receiveTranslated(using, {
+              receive: (first) => receiveProjectForm(using, req, first),
+              translate: (data, parts) => toProjectData(data, { taxonomy: deps.taxonomy, parts }),
+              describe,
+              names: projectFieldNames,
+            }),
+          )
+        if (isDryRun(req)) return sendDone(reply, deps, create)
+        return sendBytes(reply, projectBytes(deps, await create(deps)).bytes)
       },
     )
   })
@@ -92,10 +99,11 @@ function edit(app: App, deps: Deps): void {
           'Changed sides are written to every listed version. This also requires the scope `VERSION_WRITE` and the ' +
           'permission to edit versions.',
         params: ProjectParams,
+        querystring: DryRunQuery,
         body: ProjectPatchV2,
       },
     },
-    async (req) => {
+    async (req, reply) => {
       const viewer = requireViewer(req)
       const { project, membership } = await getProjectAsMember(deps, viewer, req.params.id)
       const patch = toProjectPatch(req.body, deps.taxonomy)
@@ -105,19 +113,20 @@ function edit(app: App, deps: Deps): void {
         requireScope(viewer, 'VERSION_WRITE')
         requirePermission(viewer, membership, 'UPLOAD_VERSION')
       }
-      await withFieldNames(projectFieldNames, () =>
-        updateProject(deps, viewer, {
-          project,
-          membership,
-          patch,
-          alongside: async (tx, changed) =>
-            sides !== undefined &&
-            setEnvironments(tx, changed, {
-              projectId: project.id,
-              next: (current) => changeSides(current, sides),
-              taxonomy: deps.taxonomy,
-            }),
-        }),
+      const change: Parameters<typeof updateProject>[2] = {
+        project,
+        membership,
+        patch,
+        alongside: async (tx, changed) =>
+          sides !== undefined &&
+          setEnvironments(tx, changed, {
+            projectId: project.id,
+            next: (current) => changeSides(current, sides),
+            taxonomy: deps.taxonomy,
+          }),
+      }
+      return withFieldNames(projectFieldNames, () =>
+        sendDone(reply, deps, (using) => updateProject(using, viewer, change)),
       )
     },
   )
@@ -131,13 +140,15 @@ function bulkEdit(app: App, deps: Deps): void {
       schema: {
         operationId: 'updateProjectsV2',
         summary: 'Edit categories and links of many projects. If one edit fails, no project is changed',
-        querystring: IdsQuery,
+        querystring: Type.Object({ ...IdsQuery.properties, ...DryRunQuery.properties }),
         body: ProjectBulkPatchV2,
       },
     },
-    async (req) => {
+    async (req, reply) => {
       const ids = parseIds(req.query.ids).map((id) => parseId(id, 'ids'))
-      await updateProjects(deps, requireViewer(req), { ids, patch: toBulkPatch(req.body, deps.taxonomy) })
+      const viewer = requireViewer(req)
+      const patch = toBulkPatch(req.body, deps.taxonomy)
+      return sendDone(reply, deps, (using) => updateProjects(using, viewer, { ids, patch }))
     },
   )
 }
@@ -151,15 +162,18 @@ function schedule(app: App, deps: Deps): void {
         operationId: 'scheduleProjectV2',
         summary: 'Schedule a status change of a project',
         params: ProjectParams,
+        querystring: DryRunQuery,
         body: ProjectSchedule,
       },
     },
-    async (req) => {
+    async (req, reply) => {
       const viewer = requireViewer(req)
       const { project, membership } = await getProjectAsMember(deps, viewer, req.params.id)
       const { time, requested_status } = req.body
       const patch = { status: 'scheduled', scheduled_at: time, requested_status } as const
-      await withFieldNames(scheduleFieldNames, () => updateProject(deps, viewer, { project, membership, patch }))
+      return withFieldNames(scheduleFieldNames, () =>
+        sendDone(reply, deps, (using) => updateProject(using, viewer, { project, membership, patch })),
+      )
     },
   )
 }

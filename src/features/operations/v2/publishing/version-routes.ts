@@ -1,5 +1,6 @@
 // v2 routes that publish and edit versions. Deletion and added files are the same as in the v3 API.
 
+import { DryRunQuery, sendDone } from '#features/catalogue/dry-run.ts'
 import { findProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { versionDeletionRoute } from '#features/catalogue/versions/lifecycle/routes.ts'
 import { updateVersion } from '#features/catalogue/versions/lifecycle/update-version.ts'
@@ -11,8 +12,10 @@ import type { VersionView } from '#features/catalogue/versions/views.ts'
 import { parseId } from '#lib/ids.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { leaveFormsUnparsed } from '#platform/http/bodies/multipart.ts'
+import { isDryRun } from '#platform/http/dry-run-request.ts'
 import { openScope } from '#platform/http/mounts.ts'
 import { IdParams } from '#platform/http/query-values.ts'
+import { Empty } from '#platform/http/responses/declared-responses.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
@@ -59,21 +62,24 @@ function creation(app: App, deps: Deps): void {
           summary: 'Publish a version with its files',
           description:
             'If the name of a form part or a file ends in `.mrpack`, the version is a pack and `loaders` are the loaders inside it.',
+          querystring: DryRunQuery,
           consumes: ['multipart/form-data'],
-          response: { 200: VersionV2 },
+          response: { 200: VersionV2, 204: Empty },
         },
       },
       async (req, reply) => {
         const viewer = requireViewer(req)
-        const version = await createVersion(deps, viewer, (describe) =>
-          receiveTranslated(deps, {
-            receive: (first) => receiveForm(deps, req, first),
-            translate: translateVersion(deps),
-            describe,
-            names: versionFieldNames,
-          }),
-        )
-        return sendBytes(reply, versionBytes(deps, version).bytes)
+        const create = (using: Deps) =>
+          createVersion(using, viewer, (describe) =>
+            receiveTranslated(using, {
+              receive: (first) => receiveForm(using, req, first),
+              translate: translateVersion(using),
+              describe,
+              names: versionFieldNames,
+            }),
+          )
+        if (isDryRun(req)) return sendDone(reply, deps, create)
+        return sendBytes(reply, versionBytes(deps, await create(deps)).bytes)
       },
     )
   })
@@ -97,14 +103,23 @@ function edits(app: App, deps: Deps): void {
     '/version/:id',
     {
       config,
-      schema: { operationId: 'updateVersionV2', summary: 'Edit a version', params: IdParams, body: VersionPatchV2 },
+      schema: {
+        operationId: 'updateVersionV2',
+        summary: 'Edit a version',
+        params: IdParams,
+        querystring: DryRunQuery,
+        body: VersionPatchV2,
+      },
     },
-    async (req) => {
+    async (req, reply) => {
       const viewer = requireViewer(req)
       const { version, membership } = await getVersionAsMember(deps, viewer, parseId(req.params.id, 'id'))
       const { loaders }: VersionView = JSON.parse(version.bytes.toString())
       const patch = toVersionPatch(req.body, { isPack: loaders.includes(PACK_LOADER) })
-      await withFieldNames(versionFieldNames, () => updateVersion(deps, viewer, { id: version.id, membership, patch }))
+      const change = { id: version.id, membership, patch }
+      return withFieldNames(versionFieldNames, () =>
+        sendDone(reply, deps, (using) => updateVersion(using, viewer, change)),
+      )
     },
   )
   app.post(
@@ -115,15 +130,19 @@ function edits(app: App, deps: Deps): void {
         operationId: 'scheduleVersionV2',
         summary: 'Schedule a status change of a version',
         params: IdParams,
+        querystring: DryRunQuery,
         body: VersionSchedule,
       },
     },
-    async (req) => {
+    async (req, reply) => {
       const viewer = requireViewer(req)
       const { version, membership } = await getVersionAsMember(deps, viewer, parseId(req.params.id, 'id'))
       const { time, requested_status } = req.body
       const patch = { status: 'scheduled', scheduled_at: time, requested_status } as const
-      await withFieldNames(scheduleFieldNames, () => updateVersion(deps, viewer, { id: version.id, membership, patch }))
+      const change = { id: version.id, membership, patch }
+      return withFieldNames(scheduleFieldNames, () =>
+        sendDone(reply, deps, (using) => updateVersion(using, viewer, change)),
+      )
     },
   )
 }
