@@ -1,7 +1,8 @@
 // A bounded buffer in front of the analytics store. Requests only push events into memory. An event is stored within a
 // second plus the time of one append: an append begins when the oldest waiting event is a second old, even if another one
-// has not ended. Batches of all kinds begin together, so that the store needs one commit for them. Each kind of event has its
-// own lane, so that a failure of one kind does not affect the others.
+// has not ended. The embedded store has one commit at a time; if a commit takes longer than a second, an event is stored
+// within the time of two appends. Batches of all kinds begin together, so that the store needs one commit for them. Each
+// kind of event has its own lane, so that a failure of one kind does not affect the others.
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { APPEND_EVENTS_MAX, type Batch } from './analytics-store.ts'
