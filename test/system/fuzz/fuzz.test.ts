@@ -5,7 +5,8 @@ import { memoryGrowth, runCampaign } from './campaign.ts'
 import { repeatCharacters } from './repeats.ts'
 
 const SEED = 11
-const REPEATS = 150
+/** The first round, and some at random. */
+const REPEATS = 1_500
 
 test('no generated request gets a 500, an answer that is not declared, or the event loop for itself', async () => {
   const report = await runCampaign({ seed: SEED, runs: 1, oneCaller: true, again: (round) => round === 0 })
