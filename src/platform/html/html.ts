@@ -86,17 +86,15 @@ function textOf(part: Part): string {
   throw new TypeError(`A template cannot contain a value of type ${typeof part}`)
 }
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-/** Escapes text for element content and quoted attributes. */
+/** Escapes text for element content and quoted attributes. Fixed texts need half of the time of a function per character. */
 export function escapeText(text: string): string {
-  return /[&<>"']/.test(text) ? text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? character) : text
+  if (!/[&<>"']/.test(text)) return text
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;')
 }
 
 const SCHEMES = new Set(['http', 'https', 'mailto', 'otpauth'])
