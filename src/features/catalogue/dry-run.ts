@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import Type, { type Static, type TSchema } from 'typebox'
+import { APPLIED, isDryRun, prefersDryRun } from '#lib/dry-run-request.ts'
 import { ApiError } from '#lib/errors.ts'
 import { keepKnownKeys } from '#lib/schema/known-keys.ts'
 import { Refusals } from '#lib/schema/refusals.ts'
@@ -9,8 +10,6 @@ import { validParts } from '#lib/schema/schema-errors.ts'
 import type { Changes } from '#platform/cache/changes.ts'
 import { dryRun } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
-import { APPLIED, isDryRun, prefersDryRun } from '#platform/http/dry-run-request.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import type { Deps } from '#ports/deps.ts'
 
 export const DryRunQuery = Type.Object({
@@ -84,7 +83,7 @@ export async function sendDone(
     await dryRun(deps, command, async () => {})
     if (prefersDryRun(reply.request)) reply.headers(APPLIED)
   }
-  return done(reply)
+  return reply.status(204).send(null)
 }
 
 /** Reads the version that a command has created or changed. */

@@ -123,9 +123,7 @@ function partnerProblems(texts: Record<string, string>, env: Record<string, stri
   const hasBackupBucket = texts['BACKUP_TARGET']?.startsWith('s3:') === true
   const needed = hasBackupBucket ? NEEDED : [...NEEDED, ...NEEDED_FOR_BUCKETS]
   const missing = needed
-    .filter(
-      ([name, partner]) => texts[name] !== undefined && texts[partner] === undefined && env[partner] === undefined,
-    )
+    .filter(([name, partner]) => texts[name] !== undefined && (texts[partner] ?? env[partner]) === undefined)
     .map(([name, partner]) => {
       const example = VARIABLES.find((variable) => variable.name === partner)?.example
       return `${partner} must be set when ${name} is; for example ${partner}=${example}`

@@ -2,10 +2,11 @@
 
 import Type, { type TSchema } from 'typebox'
 import { iconRoutes } from '#features/basics/images/icon-routes.ts'
+import { BulkQuery } from '#features/catalogue/projects/edit/requests.ts'
+import { isDryRun } from '#lib/dry-run-request.ts'
 import { parseId } from '#lib/ids.ts'
 import { convertInPieces } from '#lib/text/json-pieces.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
-import { isDryRun } from '#platform/http/dry-run-request.ts'
 import { expectedRevision, IdsQuery, IfMatch, ProjectParams, parseIds } from '#platform/http/query-values.ts'
 import { done, Empty } from '#platform/http/responses/declared-responses.ts'
 import { sendBytes, sendList } from '#platform/http/responses/entity-tags.ts'
@@ -166,7 +167,7 @@ function bulkRoute(app: App, deps: Deps): void {
       schema: {
         operationId: 'updateProjects',
         summary: 'Edit the categories and links of several projects in one transaction',
-        querystring: Type.Object({ ...IdsQuery.properties, ...DryRunQuery.properties }),
+        querystring: BulkQuery,
         body: ProjectBulkPatch,
       },
     },

@@ -2,9 +2,9 @@
 
 import { DryRunQuery, DryRunView, lookAtNewProject, sendDryRun } from '#features/catalogue/dry-run.ts'
 import { ProjectView } from '#features/catalogue/projects/views.ts'
+import { isDryRun } from '#lib/dry-run-request.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { openFormScope } from '#platform/http/bodies/multipart.ts'
-import { isDryRun } from '#platform/http/dry-run-request.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'

@@ -2,6 +2,8 @@
 import Type, { type Static } from 'typebox'
 import { PROJECT_STATUSES } from '#lib/project-status.ts'
 import { Maybe } from '#lib/schema/schema-parts.ts'
+import { IdsQuery } from '#platform/http/query-values.ts'
+import { DryRunQuery } from '../../dry-run.ts'
 import { ADDITIONAL_CATEGORIES_MAX, optionalFieldSchemas, projectFields } from '../fields.ts'
 import { ScheduledAt } from '../schedule-release.ts'
 
@@ -45,6 +47,9 @@ export const ProjectPatch = Type.Object(
 export type ProjectPatch = Static<typeof ProjectPatch>
 
 const AnyCategories = Type.Array(Type.String({ maxLength: 64 }), { maxItems: ADDITIONAL_CATEGORIES_MAX })
+
+/** The query of an edit of several projects or versions. */
+export const BulkQuery = Type.Object({ ...IdsQuery.properties, ...DryRunQuery.properties })
 
 export const ProjectBulkPatch = Type.Object(
   {

@@ -1,10 +1,10 @@
 // Routes to edit and delete a version.
 
-import Type from 'typebox'
+import { BulkQuery } from '#features/catalogue/projects/edit/requests.ts'
+import { isDryRun } from '#lib/dry-run-request.ts'
 import { parseId } from '#lib/ids.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
-import { isDryRun } from '#platform/http/dry-run-request.ts'
-import { expectedRevision, IdParams, IdsQuery, IfMatch, parseIds } from '#platform/http/query-values.ts'
+import { expectedRevision, IdParams, IfMatch, parseIds } from '#platform/http/query-values.ts'
 import { done, Empty } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -56,7 +56,7 @@ function bulkRoute(app: App, deps: Deps): void {
       schema: {
         operationId: 'updateVersions',
         summary: 'Edit the status and simple fields of several versions in one transaction',
-        querystring: Type.Object({ ...IdsQuery.properties, ...DryRunQuery.properties }),
+        querystring: BulkQuery,
         body: VersionBulkPatch,
       },
     },

@@ -1,9 +1,9 @@
 // Routes to publish a version and to add files to a version.
 
+import { isDryRun } from '#lib/dry-run-request.ts'
 import { parseId } from '#lib/ids.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { openFormScope } from '#platform/http/bodies/multipart.ts'
-import { isDryRun } from '#platform/http/dry-run-request.ts'
 import { IdParams } from '#platform/http/query-values.ts'
 import { done, Empty } from '#platform/http/responses/declared-responses.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'

@@ -1,8 +1,8 @@
 // v2 routes that create and edit projects. Deletion, icons and galleries are the same as in the v3 API.
 
-import Type from 'typebox'
 import { requirePermission } from '#features/basics/access/project-policy.ts'
 import { DryRunQuery, sendDone } from '#features/catalogue/dry-run.ts'
+import { BulkQuery } from '#features/catalogue/projects/edit/requests.ts'
 import { updateProject } from '#features/catalogue/projects/edit/update-project.ts'
 import { updateProjects } from '#features/catalogue/projects/edit/update-projects.ts'
 import { getProjectAsMember } from '#features/catalogue/projects/lookup/project-cache.ts'
@@ -10,12 +10,12 @@ import { sharedProjectRoutes } from '#features/catalogue/projects/routes.ts'
 import { createProject } from '#features/catalogue/publishing/create-project.ts'
 import { receiveProjectForm } from '#features/catalogue/publishing/project-form.ts'
 import { setEnvironments } from '#features/catalogue/versions/lifecycle/set-environments.ts'
+import { isDryRun } from '#lib/dry-run-request.ts'
 import { parseId } from '#lib/ids.ts'
 import { requireScope, requireViewer } from '#platform/http/auth/auth.ts'
 import { leaveFormsUnparsed } from '#platform/http/bodies/multipart.ts'
-import { isDryRun } from '#platform/http/dry-run-request.ts'
 import { openScope } from '#platform/http/mounts.ts'
-import { IdsQuery, ProjectParams, parseIds } from '#platform/http/query-values.ts'
+import { ProjectParams, parseIds } from '#platform/http/query-values.ts'
 import { Empty } from '#platform/http/responses/declared-responses.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import { COSTS } from '#platform/http/route-config.ts'
@@ -140,7 +140,7 @@ function bulkEdit(app: App, deps: Deps): void {
       schema: {
         operationId: 'updateProjectsV2',
         summary: 'Edit categories and links of many projects. If one edit fails, no project is changed',
-        querystring: Type.Object({ ...IdsQuery.properties, ...DryRunQuery.properties }),
+        querystring: BulkQuery,
         body: ProjectBulkPatchV2,
       },
     },

@@ -1,11 +1,11 @@
 // Requests for a dry run: `?dry_run=true`, or the preference `validate-only` (RFC 7240, section 2). A route that writes and
 // has no dry run rejects them, because a client that asks for a check must not change anything.
-import type { FastifyRequest } from 'fastify'
+import type { IncomingHttpHeaders } from 'node:http'
 import { invalidInput } from '#lib/errors.ts'
 
 const PREFERENCE = 'validate-only'
 
-type Asking = Pick<FastifyRequest, 'query' | 'headers'>
+type Asking = { query: unknown; headers: IncomingHttpHeaders }
 
 /** Whether the header `Prefer` asks for a dry run. */
 export function prefersDryRun({ headers }: Pick<Asking, 'headers'>): boolean {
