@@ -1,5 +1,5 @@
 // Runs before any other code: reads the settings file, and gives up the privileges of root for the owner of the data folder.
-import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, lstatSync, readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseEnv } from 'node:util'
@@ -59,7 +59,8 @@ function readAndChangeUser(words) {
 function isTrusted(file) {
   const { uid, mode } = statSync(file)
   const users = [0, process.getuid?.() ?? uid, statSync(MAIN).uid]
-  return users.includes(uid) && (mode & 0o002) === 0
+  // The owner of a link chooses the file that is read.
+  return users.includes(uid) && users.includes(lstatSync(file).uid) && (mode & 0o002) === 0
 }
 
 /** Finds `--env-file FILE` or `--env-file=FILE` before or after the command. */

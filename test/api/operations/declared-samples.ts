@@ -275,7 +275,11 @@ export const DECLARED: Record<string, Declared> = {
   updateAccessToken: {
     view: entry('/_internal/pat', 'pat'),
     fields: { name: send('For a third program'), expires: send(() => inDays(30)) },
-    unseen: { scopes: 'is refused: other scopes need another token', limits: 'is refused, like other scopes' },
+    unseen: {
+      ...PROOF,
+      scopes: 'is refused: other scopes need another token',
+      limits: 'is refused, like other scopes',
+    },
   },
 
   // Applications

@@ -864,7 +864,9 @@ export interface paths {
         head?: never;
         /**
          * Change the name or the expiry of an access token
-         * @description Requires a token with `PAT_WRITE`. Rejects fine-grained tokens.
+         * @description A later expiry requires a confirmed password.
+         *
+         *     Requires a token with `PAT_WRITE`. Rejects fine-grained tokens.
          */
         patch: operations["updateAccessToken"];
         trace?: never;
@@ -7903,6 +7905,10 @@ export interface components {
             scopes?: unknown;
             /** @description Always rejected, because the limits of a token cannot be changed */
             limits?: unknown;
+            /** @description The caller's password, or a personal token of the linked code-host account if the account has no password. Not required if the session was confirmed within the last 10 minutes */
+            password?: string;
+            /** @description Two-factor code or backup code; required with `password` if two-factor sign-in is enabled */
+            code?: string;
         };
         /** PictureSize */
         PictureSize: {
@@ -12008,7 +12014,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.decoding_error.invalid_input.json_error.validation_error"];
-            401: components["responses"]["401.unauthorized"];
+            401: components["responses"]["401.invalid_credentials.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];

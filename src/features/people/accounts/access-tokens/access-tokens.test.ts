@@ -150,6 +150,14 @@ test('renaming and extending work immediately; absent fields are unchanged', asy
   const expires = inDays(5)
   assert.equal((await patch({ expires })).statusCode, 204)
   assert.equal((await patch({})).statusCode, 204)
+  // A later expiry is like a new token; an earlier one needs no password.
+  const confirm = (confirmed_at: Date | null) =>
+    t.deps.db.updateTable('session').set({ confirmed_at }).where('account_id', '=', person.id).execute()
+  await confirm(null)
+  assertError(await patch({ expires: inDays(6) }), 401, 'unauthorized', 'password')
+  assert.equal((await patch({ expires: inDays(4) })).statusCode, 204)
+  await confirm(new Date(t.deps.now()))
+  assert.equal((await patch({ expires })).statusCode, 204)
   const [row] = await listOf(person)
   assert.deepEqual([row.name, row.expires], ['renamed', expires])
   t.advance(2 * DAY_MS)

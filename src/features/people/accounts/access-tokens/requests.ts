@@ -46,6 +46,7 @@ export const TokenPatch = Type.Object(
     limits: Type.Optional(
       Type.Unknown({ description: 'Always rejected, because the limits of a token cannot be changed' }),
     ),
+    ...OwnerProofFields,
   },
   { title: 'PersonalAccessTokenChanges' },
 )
@@ -53,13 +54,13 @@ export type TokenPatch = Static<typeof TokenPatch>
 
 /** Returns the columns that a patch changes. @throws ApiError `validation_error` naming the field. */
 export function toTokenColumns(
-  patch: TokenPatch,
+  patch: Omit<TokenPatch, keyof typeof OwnerProofFields>,
   { now, config }: { now: number; config: Config },
 ): Updateable<PersonalAccessToken> {
   const unchangeable = (field: string) => () => {
     throw validationError(field, 'cannot be changed; create a new token instead')
   }
-  return toColumns<TokenPatch, Updateable<PersonalAccessToken>>(patch, {
+  return toColumns<typeof patch, Updateable<PersonalAccessToken>>(patch, {
     name: (name) => ({ name: checkTokenName(name) }),
     expires: (expires) => ({ expires: checkExpiry(new Date(expires), now, config) }),
     scopes: unchangeable('scopes'),

@@ -57,6 +57,7 @@ export function accessTokenRoutes(app: App, deps: AccountDeps): void {
       schema: {
         operationId: 'updateAccessToken',
         summary: 'Change the name or the expiry of an access token',
+        description: 'A later expiry requires a confirmed password.',
         params: IdParams,
         body: TokenPatch,
       },

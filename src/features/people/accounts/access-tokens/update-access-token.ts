@@ -5,16 +5,26 @@ import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
+import type { AccountDeps } from '../account-deps.ts'
+import { confirmOwner } from '../credentials/confirm-owner.ts'
 import type { TokenReference } from '../requests.ts'
+import { listAccessTokens } from './queries.ts'
 import { type TokenPatch, toTokenColumns } from './requests.ts'
 
-/** Changes the name or the expiry of a token. @throws ApiError `validation_error` naming the field, 404. */
+/**
+ * Changes the name or the expiry of a token. A later expiry needs a confirmed password, as a new token does.
+ * @throws ApiError `validation_error` naming the field, 404, and like `confirmOwner`.
+ */
 export async function updateAccessToken(
-  deps: Pick<Deps, 'db' | 'cache' | 'config' | 'now'>,
+  deps: AccountDeps,
   viewer: Viewer,
-  { id, patch }: { id: string; patch: TokenPatch },
+  { id, patch: { password, code, ...patch } }: { id: string; patch: TokenPatch },
 ): Promise<void> {
   const values = toTokenColumns(patch, { now: deps.now(), config: deps.config })
+  const current = (await listAccessTokens(deps.db, viewer.id)).find((row) => row.id === id)
+  if (values.expires !== undefined && current !== undefined && new Date(values.expires) > current.expires) {
+    await confirmOwner(deps, viewer, { password, code })
+  }
   await transaction(deps, async (tx, changed) => {
     const row = await tx
       .updateTable('personal_access_token')
