@@ -1425,6 +1425,7 @@ create table webhook (
   last_failure timestamp with time zone,
   failing_since timestamp with time zone,
   failures integer default 0 not null,
+  after_event bigint default 0 not null,
   constraint webhook_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
   constraint webhook_active_check CHECK ((active = (disabled_reason IS NULL))),
   constraint webhook_created_by_fkey FOREIGN KEY (created_by) REFERENCES account(id) ON DELETE SET NULL,

@@ -1066,6 +1066,7 @@ export interface VersionScan {
 export interface Webhook {
   account_id: string | null;
   active: Generated<boolean>;
+  after_event: Generated<number>;
   created: Generated<Timestamp>;
   created_by: string | null;
   disabled_reason: 'failing' | 'gone' | 'owner' | 'secret_lost' | 'access_lost' | null;

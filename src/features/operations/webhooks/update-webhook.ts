@@ -1,5 +1,5 @@
 // Creates, edits and deletes webhooks, and renews their secrets.
-import type { Updateable } from 'kysely'
+import { sql, type Updateable } from 'kysely'
 import { requireVerifiedEmail } from '#features/basics/access/email-policy.ts'
 import type { AuditAction } from '#features/basics/audit/actions.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
@@ -62,7 +62,8 @@ export async function createWebhook(
   const row = await transaction(deps, async (tx) => {
     await lockCreation(tx)
     await requireRoom(tx, viewer, owner)
-    const values = { ...owner, ...columns, id, created_by: viewer.id, secret: sealed, created: new Date(deps.now()) }
+    const started = { created: new Date(deps.now()), after_event: LAST_EVENT }
+    const values = { ...owner, ...columns, id, created_by: viewer.id, secret: sealed, ...started }
     const made = await tx.insertInto('webhook').values(values).returningAll().executeTakeFirstOrThrow()
     await recordWebhook(tx, viewer, made, { action: 'webhook.created', details: { events: columns.events } })
     return made
@@ -144,8 +145,17 @@ function updateOf(deps: Pick<Deps, 'config' | 'taxonomy'>, row: WebhookRow, patc
   return { ...update, ...(active ? FRESH : disabled) }
 }
 
-/** Columns of a webhook without known failures. */
-const FRESH = { active: true, disabled_reason: null, failing_since: null, failures: 0 } as const
+/** SQL expression: the last event that happened. Its deliveries can still be missing. */
+const LAST_EVENT = sql<string>`(select coalesce(max(id), 0) from event)`
+
+/** Columns of a webhook without known failures, which receives later events only. */
+const FRESH = {
+  active: true,
+  disabled_reason: null,
+  failing_since: null,
+  failures: 0,
+  after_event: LAST_EVENT,
+} as const
 
 /** Deletes a webhook with its deliveries. @throws ApiError 404. */
 export async function deleteWebhook(deps: Deps, viewer: Viewer, id: string): Promise<void> {

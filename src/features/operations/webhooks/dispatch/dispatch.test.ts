@@ -117,6 +117,22 @@ test('during a rotation, both secrets verify; afterwards only the new one', asyn
   assert.deepEqual([verifies(1, hook.secret), verifies(1, secret)], [false, true])
 })
 
+test('a webhook receives no event from before it was created or switched on', async () => {
+  await rename('Before')
+  const hook = await webhook()
+  await rename('After')
+  await dispatcher.settle()
+  assert.deepEqual(namesOf(receiver), ['After'])
+  const set = async (active: boolean) =>
+    assert.equal((await t.as(owner).patch(`/v3/webhook/${hook.id}`, { active })).statusCode, 204)
+  await set(false)
+  await rename('Switched off')
+  await set(true)
+  await rename('Switched on')
+  await dispatcher.settle()
+  assert.deepEqual(namesOf(receiver), ['After', 'Switched on'])
+})
+
 test('filters choose the events and the versions', async () => {
   await webhook({ events: ['version.published'], loaders: ['quilt'] })
   await webhook({ events: ['version.published'], game_versions: ['1.20.1'], version_types: ['release'] })

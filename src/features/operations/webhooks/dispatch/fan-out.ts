@@ -49,7 +49,7 @@ async function fanOutBatch(db: Db, at: Date): Promise<number> {
           select * from webhook where webhook.owner_kind = 'instance'
             and (event.kind = any(${forInstance}::text[]) or event.is_public and event.kind = any(${forAll}::text[]))
         ) hook
-        where hook.active and event.kind <> ${PING} and hook.events && array[${ALL_EVENTS}, event.kind]
+        where hook.active and event.id > hook.after_event and event.kind <> ${PING} and hook.events && array[${ALL_EVENTS}, event.kind]
           and (event.version_type is null or (
             (hook.loaders = '{}' or hook.loaders && event.loaders)
             and (hook.game_versions = '{}' or hook.game_versions && event.game_versions)
