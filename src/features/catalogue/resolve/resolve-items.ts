@@ -31,7 +31,7 @@ export async function resolveItems(deps: ResolveDeps, body: ResolveBody): Promis
   const keep = new Map(Object.entries(body.keep ?? {}))
   const items = await findItems(deps, body.items)
   const solveWith = async (candidatesMax: number): Promise<Solution> => {
-    const world = await loadWorld(deps.db, { target, items, kept: [...keep.values()], candidatesMax })
+    const world = await loadWorld(deps.db, { target, items, kept: keep, candidatesMax })
     return solveInTurns({ world, items, pins, strategy, keep })
   }
   // The first candidates are enough if they fit together: the search would choose them among any number of candidates.

@@ -262,6 +262,22 @@ test('kept versions stay with the strategy minimal only', async () => {
   assert.deepEqual([statesOf(newest), namesOf(made, newest)], [['chosen'], ['lantern/2']])
 })
 
+test('a project that is only required stays at its kept version, like an item, also if an update check would not choose it', async () => {
+  const made = await makeCatalogue(t, {
+    lantern: { '1': ['required engine'] },
+    engine: { '2': ['required base'], '1': { game_versions: ['1.19'], dependencies: ['required base'] } },
+    base: { '2': [], '1': { game_versions: ['1.19'] } },
+  })
+  const keep = Object.fromEntries(
+    ['engine', 'base'].map((slug) => [made.projects[slug]?.id ?? '', made.versions[`${slug}/1`]]),
+  )
+  for (const slug of ['lantern', 'engine']) {
+    const minimal = await resolve({ items: items(made, slug), ...FABRIC, keep, strategy: 'minimal' })
+    const names = namesOf(made, minimal).filter((name) => name !== 'lantern/1')
+    assert.deepEqual(names, ['base/1', 'engine/1'], slug)
+  }
+})
+
 test('loaders of a family follow after the requested loader', async () => {
   const made = await makeCatalogue(t, {
     both: { '2': { loaders: ['spigot'] }, '1': { loaders: ['paper'] } },
@@ -294,7 +310,7 @@ test('substitutes replace requirements on their loader', async () => {
   }
   const request = {
     items: [{ index: 0, projectId: project('lantern'), versionId: undefined }],
-    kept: [],
+    kept: new Map(),
     candidatesMax: 1,
   }
   const idsFor = async (loader: string) => {
@@ -332,7 +348,7 @@ describe('size', () => {
     const world = await loadWorld(t.deps.db, {
       target: toTarget(t.deps, {}),
       items: ['greedy', 'modest'].map((slug, index) => ({ index, projectId: projectId(slug), versionId: undefined })),
-      kept: [],
+      kept: new Map(),
       candidatesMax: 20,
       projectsMax: 4,
     })

@@ -118,7 +118,12 @@ export async function updateWebhook(
     // The user who switches a webhook on answers for it from now on.
     if (update.active === true && row.disabled_reason === 'access_lost') update.created_by = viewer.id
     if (Object.keys(update).length === 0) return
-    await tx.updateTable('webhook').set(update).where('id', '=', id).execute()
+    const begins = update.active === true ? { after_event: LAST_EVENT } : {}
+    await tx
+      .updateTable('webhook')
+      .set({ ...update, ...begins })
+      .where('id', '=', id)
+      .execute()
     if (update.active === true) await discardQueued(tx, id, new Date(deps.now() - STALE_MS))
     await recordWebhook(tx, viewer, row, { action: 'webhook.changed', details: { fields: Object.keys(patch) } })
   })
@@ -146,16 +151,10 @@ function updateOf(deps: Pick<Deps, 'config' | 'taxonomy'>, row: WebhookRow, patc
 }
 
 /** SQL expression: the last event that happened. Its deliveries can still be missing. */
-const LAST_EVENT = sql<string>`(select coalesce(max(id), 0) from event)`
+const LAST_EVENT = sql<number>`(select coalesce(max(id), 0) from event)`
 
-/** Columns of a webhook without known failures, which receives later events only. */
-const FRESH = {
-  active: true,
-  disabled_reason: null,
-  failing_since: null,
-  failures: 0,
-  after_event: LAST_EVENT,
-} as const
+/** Columns of a webhook without known failures. */
+const FRESH = { active: true, disabled_reason: null, failing_since: null, failures: 0 } as const
 
 /** Deletes a webhook with its deliveries. @throws ApiError 404. */
 export async function deleteWebhook(deps: Deps, viewer: Viewer, id: string): Promise<void> {
@@ -190,7 +189,7 @@ export async function rotateSecret(
         secret: sealed,
         previous_secret: keeps ? row.secret : null,
         previous_until: keeps ? new Date(deps.now() + overlapHours * HOUR_MS) : null,
-        ...(isLost ? FRESH : {}),
+        ...(isLost ? { ...FRESH, after_event: LAST_EVENT } : {}),
       })
       .where('id', '=', id)
       .execute()

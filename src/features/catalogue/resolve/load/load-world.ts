@@ -26,8 +26,8 @@ type LoadedProject = Omit<WorldProject, 'listed' | 'byId' | 'state'> & {
 export type WorldRequest = {
   target: Target
   items: readonly SolverItem[]
-  /** Versions that the request keeps: they are candidates, also if they are withdrawn. */
-  kept: readonly string[]
+  /** The version of each project that the request keeps: it is a candidate, also if it is withdrawn. */
+  kept: ReadonlyMap<string, string>
   /** Maximum number of candidates of each project. */
   candidatesMax: number
   projectsMax?: number
@@ -47,7 +47,7 @@ type Level = { projects: LoadedProject[]; names: string[] }
 export async function loadWorld(db: Db, request: WorldRequest): Promise<World> {
   const { items, kept } = request
   const named = items.flatMap(({ versionId }) => versionId ?? [])
-  const names = new Set([...kept, ...named])
+  const names = new Set([...items.flatMap(({ projectId }) => kept.get(projectId) ?? []), ...named])
   const loading: Loading = {
     ...request,
     db,
@@ -131,9 +131,11 @@ async function addDependencies(loading: Loading, candidates: readonly LoadedCand
     if (kind !== 'required' || projectId === null) continue
     const known = world.get(projectId)
     if (known === undefined) found.push(addProject(world, projectId, world.get(candidate.projectId)?.item ?? 0))
-    if (versionId === null || seenNames.has(versionId)) continue
-    seenNames.add(versionId)
-    loading.names.add(versionId)
+    for (const name of [versionId, loading.kept.get(projectId)]) {
+      if (name === null || name === undefined || seenNames.has(name)) continue
+      seenNames.add(name)
+      loading.names.add(name)
+    }
   }
   return found
 }
