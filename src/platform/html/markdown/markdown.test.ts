@@ -124,6 +124,38 @@ test('links are marked as user content, and external images become links', async
   )
 })
 
+/** Texts as authors write them: badges, linked images of both kinds, HTML in Markdown, and mistakes. */
+const READMES = [
+  `# Lantern\n\n[![Build](https://ci.example/b.svg)](https://ci.example/lantern) [![Chat](${OURS}/chat.png)](https://chat.example)`,
+  '<p align="center"><a href="https://lantern.example"><img src="https://img.example/logo.png" alt="Lantern" width="200"></a></p>',
+  '<a href="https://a.example"><img src="https://img.example/x.png"><b>Text</b> <a href="https://b.example">inner</a></a> after',
+  '[**Wiki** ![icon](https://img.example/i.png) more](https://wiki.example "Wiki")',
+  '<a href="https://video.example"><iframe src="https://www.youtube.com/embed/abcdefghijk" title="Trailer"></iframe></a>',
+  '| [![a](https://i.example/a.png)](https://t.example) | b |\n|---|:-:|\n| [c](https://c.example) ![d](https://i.example/d.png) | e |',
+  '<a href="https://open.example">never closed\n\n[link](https://later.example) ![x](https://i.example/x.png)\n\n- [l](https://list.example)',
+  '<details><summary><a href="https://s.example">![y](https://i.example/y.png)</a></summary>\n\n[![z](https://i.example/z.png)](https://z.example)\n</details>',
+]
+
+test('a linked image keeps its link, and no link contains a link', async () => {
+  for (const text of READMES) {
+    const markup = await rendered(text)
+    let depth = 0
+    for (const [tag] of markup.matchAll(/<\/?a[\s>]/g)) {
+      depth += tag.startsWith('</') ? -1 : 1
+      assert.ok(depth >= 0 && depth <= 1, `${text}\n${markup}`)
+    }
+    assertHarmless(markup, text)
+  }
+  const [badges = '', centred = '', nested = ''] = READMES
+  assert.match(await rendered(badges), /<a href="https:\/\/ci\.example\/lantern"[^>]*><span>Build<\/span><\/a>/)
+  assert.match(await rendered(badges), /<a href="https:\/\/chat\.example"[^>]*><img /)
+  assert.match(
+    await rendered(centred),
+    /class="align-center"><a href="https:\/\/lantern\.example"[^>]*><span>Lantern<\/span><\/a>/,
+  )
+  assert.match(await rendered(nested), /<b>Text<\/b> <span>inner<\/span><\/a> after/)
+})
+
 test('tables and code can be scrolled by keyboard, lists of tasks are read out, code has its words in classes', async () => {
   assert.match(
     await rendered('|a|b|\n|-|-:|\n|1|2|'),

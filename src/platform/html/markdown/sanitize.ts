@@ -44,7 +44,16 @@ type Element = { tagName: string; attribs: Attributes; text?: string }
 /** Removes everything that runs code, loads resources, imitates a part of the page, or hides the target of a link. */
 export function sanitize(markup: string, { imageOrigins, words }: MarkdownOptions): string {
   const isAllowed = (address: string | undefined) => address !== undefined && isShown(address, imageOrigins)
+  // A link cannot contain a link: browsers would close the outer one.
+  let links = 0
+  const insideLink = (element: Element): Element => ({ ...element, tagName: 'span', attribs: {} })
   const clean = sanitizeHtml(markup, {
+    onOpenTag: (name) => {
+      if (name === 'a') links += 1
+    },
+    onCloseTag: (name) => {
+      if (name === 'a') links -= 1
+    },
     allowedTags: TAGS,
     nonTextTags: SILENT,
     disallowedTagsMode: 'discard',
@@ -74,11 +83,19 @@ export function sanitize(markup: string, { imageOrigins, words }: MarkdownOption
       center: () => ({ tagName: 'div', attribs: { class: 'align-center' } }),
       strike: 'del',
       tt: 'code',
-      a: (_tag, attribs) => link(attribs),
-      img: (_tag, attribs) => (isAllowed(attribs['src']) ? image(attribs) : imageLink(attribs, words.picture)),
+      a: (_tag, attribs) => (links > 1 ? insideLink(link(attribs)) : link(attribs)),
+      img: (_tag, attribs) => {
+        if (isAllowed(attribs['src'])) return image(attribs)
+        // The link around an image stays; the host of the image would be the wrong target.
+        if (links > 0) return { tagName: 'span', attribs: {}, text: attribs['alt']?.trim() || words.picture }
+        return imageLink(attribs, words.picture)
+      },
       source: (_tag, attribs) =>
         isAllowed(attribs['srcset']) ? { tagName: 'source', attribs } : { tagName: 'dropped', attribs: {} },
-      iframe: (_tag, attribs) => video(attribs, words.video),
+      iframe: (_tag, attribs) => {
+        const other = video(attribs, words.video)
+        return links > 0 && other.tagName === 'a' ? insideLink(other) : other
+      },
     },
     exclusiveFilter: ({ tag, attribs, text, mediaChildren = [] }) =>
       tag === 'a' &&
