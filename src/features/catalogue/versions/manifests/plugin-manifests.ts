@@ -3,6 +3,10 @@
 import { compact, dependenciesOf, type Fields, fieldsOf, idOf, listOf, textOf } from './manifest.ts'
 import type { Content } from './mod-manifests.ts'
 
+/** Words of YAML 1.1, which the servers read, in any case. */
+const isTrue = (value: unknown): boolean => /^(?:true|yes|on)$/i.test(textOf(value) ?? '')
+const isFalse = (value: unknown): boolean => /^(?:false|no|off)$/i.test(textOf(value) ?? '')
+
 const named = (names: unknown, type: 'required' | 'optional') => listOf(names).map((id) => ({ id, type }))
 
 /** `api-version` is the oldest version that the plugin was written for. Newer servers run it. */
@@ -24,7 +28,7 @@ function contentOf(
 
 export function readBukkit(data: unknown): Content | undefined {
   const plugin = fieldsOf(data)
-  const isForFolia = plugin['folia-supported'] === true
+  const isForFolia = isTrue(plugin['folia-supported'])
   return contentOf(plugin, plugin['name'], {
     loaders: ['bukkit', 'spigot', 'paper', 'purpur', ...(isForFolia ? ['folia'] : [])],
     gameVersions: minimumVersion(plugin['api-version']),
@@ -37,12 +41,12 @@ export function readPaper(data: unknown): Content | undefined {
   const phases = fieldsOf(plugin['dependencies'])
   const declared = [...Object.entries(fieldsOf(phases['server'])), ...Object.entries(fieldsOf(phases['bootstrap']))]
   return contentOf(plugin, plugin['name'], {
-    loaders: ['paper', 'purpur', ...(plugin['folia-supported'] === true ? ['folia'] : [])],
+    loaders: ['paper', 'purpur', ...(isTrue(plugin['folia-supported']) ? ['folia'] : [])],
     gameVersions: minimumVersion(plugin['api-version']),
     dependencies: dependenciesOf(
       declared.map(([id, terms]) => ({
         id,
-        type: fieldsOf(terms)['required'] === false ? ('optional' as const) : ('required' as const),
+        type: isFalse(fieldsOf(terms)['required']) ? ('optional' as const) : ('required' as const),
       })),
     ),
   })

@@ -1,7 +1,7 @@
 // Reads the manifests of an inspected archive. A manifest that is too large, damaged or of an unexpected form is ignored,
 // because it is only a source of proposals. Every size is bounded before anything is parsed.
 
-import { load as parseYaml } from 'js-yaml'
+import { FAILSAFE_SCHEMA, load as parseYaml } from 'js-yaml'
 import { parse as parseToml } from 'smol-toml'
 import { ApiError } from '#lib/errors.ts'
 import { checkStorable } from '#lib/text/text-rules.ts'
@@ -26,7 +26,9 @@ type Reader = {
 
 const json = { maxBytes: JSON_BYTES_MAX, parse: (text: string): unknown => JSON.parse(text) }
 const toml = { maxBytes: TOML_BYTES_MAX, parse: (text: string): unknown => parseToml(text) }
-const yaml = { maxBytes: YAML_BYTES_MAX, parse: (text: string): unknown => parseYaml(text, { json: true }) }
+/** Numbers stay texts: as a number, the version 1.20 would become 1.2. */
+const YAML_OPTIONS = { json: true, schema: FAILSAFE_SCHEMA } as const
+const yaml = { maxBytes: YAML_BYTES_MAX, parse: (text: string): unknown => parseYaml(text, YAML_OPTIONS) }
 
 const READERS: readonly Reader[] = [
   { entry: 'fabric.mod.json', ...json, read: readFabric },

@@ -140,6 +140,12 @@ describe('manifests', () => {
       [paper.loaders.value, paper.dependencies[0].dependency_type],
       [['paper', 'purpur', 'folia'], 'optional'],
     )
+    const unquoted = 'name: Lantern\nversion: 1.20\napi-version: 1.20\nfolia-supported: yes\n'
+    for (const name of ['plugin.yml', 'paper-plugin.yml']) {
+      const { version_number: number, game_versions: games, loaders } = await proposals([entry(name, unquoted)])
+      assert.deepEqual([number.value, games.value[0], loaders.value.includes('folia')], ['1.20', '1.20', true], name)
+    }
+    assert.equal((await proposals([entry('bungee.yml', 'name: L\nversion: 2.10\n')])).version_number.value, '2.10')
     assert.deepEqual((await proposals([entry('bungee.yml', 'name: L\nversion: 1\n')])).loaders.value, [
       'bungeecord',
       'waterfall',
