@@ -49,6 +49,27 @@ test('the form creates a draft with a URL from its name, and leads to its descri
   )
 })
 
+test('the URL follows the name until the user edits it', async () => {
+  const browser = visitor(t, (await t.make.account()).token)
+  const send = (page: Awaited<ReturnType<typeof browser.get>>, fields: object) => {
+    const suggested = /name="suggested" value="([^"]*)"/.exec(page.body)?.[1] ?? ''
+    const slug = /name="slug"[^>]*value="([^"]*)"/.exec(page.body)?.[1] ?? ''
+    return browser.sendFrom(page, PATH, { ...FIELDS, suggested, slug, ...fields })
+  }
+  const checked = await send(await browser.get(PATH), { name: 'Quartz Oven', do: 'check' })
+  assertSays(checked, 200, 'value="quartz-oven"')
+  const renamed = await send(checked, { name: 'Basalt Kiln', do: 'check' })
+  assertSays(renamed, 200, 'value="basalt-kiln"')
+  // A rejected form keeps a URL that was edited, and no URL of a name that was rejected.
+  assertSays(await send(renamed, { name: 'Marble Vase', slug: 'my-own-vase', do: 'check' }), 200, 'value="my-own-vase"')
+  const rejected = await send(renamed, { name: 'No', do: 'create' })
+  assert.equal(rejected.statusCode, 400)
+  assertLeads(
+    await send(rejected, { name: 'Tuff Bench', do: 'create' }),
+    '/shader/tuff-bench/settings/description?done=created',
+  )
+})
+
 test('checking a name lists similar projects, suggests a free URL and keeps what was entered', async () => {
   const hostile = 'Vermilion"><script>alert(1)</script>'
   await t.make.project({ name: 'Vermilion Keep', slug: 'vermilion-keep' })

@@ -7,7 +7,7 @@ import { type SimilarProjectView, toSimilarProjectView } from '#features/catalog
 import { createProject } from '#features/catalogue/publishing/create-project.ts'
 import { listOrganizationsWith } from '#features/community/organizations/queries.ts'
 import { wholeNumber } from '#platform/html/format.ts'
-import { form, selectField, textArea, textField } from '#platform/html/forms.ts'
+import { form, hiddenField, selectField, textArea, textField } from '#platform/html/forms.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
 import { note } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
@@ -62,9 +62,15 @@ export function newProjectPages(pages: Pages): void {
   })
 }
 
+/** Returns the URL that the user chose. A URL that the page suggested follows the name until the user edits it. */
+function chosenSlug(state: FormState): string {
+  const slug = state.text('slug').trim()
+  return slug === state.text('suggested') ? '' : slug
+}
+
 async function createDraft({ deps, viewer }: OwnRequest, _data: Start, state: FormState): Promise<Outcome> {
   const name = state.text('name')
-  const chosen = { slug: state.text('slug').trim(), license: state.text('license_id') || LATER }
+  const chosen = { slug: chosenSlug(state), license: state.text('license_id') || LATER }
   const data = {
     name,
     slug: chosen.slug === '' ? await suggestSlug(deps.db, name) : chosen.slug,
@@ -112,7 +118,7 @@ function draftForm(request: OwnRequest, { organizations }: Start, { state, sugge
   const { page, deps } = request
   const { t } = page.language
   const { errors } = state
-  const slug = state.text('slug')
+  const slug = chosenSlug(state)
   const isTaken = errors.some(({ field }) => field === 'slug')
   const slugHint =
     isTaken && suggestion !== '' ? t('publish.new.slug-free', { slug: suggestion }) : t('publish.new.slug-hint')
@@ -136,6 +142,7 @@ function draftForm(request: OwnRequest, { organizations }: Start, { state, sugge
   const content = html`${textField(page, { name: 'name', label: t('manage.name'), value: state.text('name'), minLength: 3, maxLength: 64, hasFocus: !state.isSubmitted, errors })}
 <div class="line"><button class="tight" name="do" value="check" formnovalidate>${t('publish.new.check')}</button></div>
 ${similarList(page, state, similar)}
+${hiddenField('suggested', suggestion)}
 ${textField(page, { name: 'slug', label: t('manage.slug'), hint: slugHint, value: slug === '' ? suggestion : slug, minLength: 3, maxLength: 64, isName: true, isOptional: true, errors })}
 ${select({ name: 'project_type', label: t('publish.new.type'), hint: t('publish.new.type-hint'), first: types[0] ?? '', choices: types.map((type) => [type, typeName(page.language, type)]) })}
 ${textArea(page, { name: 'summary', label: t('manage.summary'), hint: t('manage.summary.hint'), value: state.text('summary'), maxLength: 256, rows: 3, errors })}
