@@ -17,7 +17,7 @@ import {
   requireTeamPermission,
   requireVisibleRow,
 } from './policy.ts'
-import type { MemberChange } from './requests.ts'
+import { type MemberChange, requireOpenRole } from './requests.ts'
 
 export type MemberEdit = {
   teamId: string
@@ -67,6 +67,7 @@ export async function applyChange(tx: Tx, viewer: Viewer, team: LockedTeam, fiel
       throw validationError(field, 'cannot be changed for the owner; transfer the ownership instead')
     }
   }
+  if (change.role !== undefined && !row.is_owner) requireOpenRole(change.role)
   requireGrantable(team, change)
   if (change.payouts_split !== undefined) requireShareable(team, viewer, change.payouts_split)
   if (Object.keys(change).length === 0) return

@@ -9,7 +9,7 @@ import type { Deps } from '#ports/deps.ts'
 import { changeTeam, type LockedTeam, recordMemberEvent } from './change-team.ts'
 import { requireGrantable, requireShareable, requireTeamPermission } from './policy.ts'
 import { countMembers } from './queries.ts'
-import type { MemberChange } from './requests.ts'
+import { type MemberChange, requireOpenRole } from './requests.ts'
 
 /** Maximum number of members and invitees of one team. */
 export const TEAM_SIZE_MAX = 1_000
@@ -28,6 +28,7 @@ export async function inviteMember(
   await changeTeam(deps, viewer, { teamId, targetId: accountId }, async (tx, team) => {
     const isOrganization = 'organization' in team.subject
     requireTeamPermission(team, 'MANAGE_INVITES')
+    requireOpenRole(role)
     // Inviting without project permissions needs no right in an organization. In a project's team, `requireGrantable`
     // must always check them, because the owner of the organization needs all permissions.
     requireGrantable(team, {

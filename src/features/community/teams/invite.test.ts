@@ -59,6 +59,8 @@ test('an invitation is a pending row with its defaults, and a notification', asy
 test('stores every field of an invitation; in an organization too', async () => {
   const [owner, guest] = await t.make.people(2)
   const { id, teamId } = await make.organization(owner)
+  for (const role of ['Owner', 'Inherited Owner', ' owner ', 'Ｏｗｎｅｒ'])
+    assertError(await invite(owner, teamId, { user_id: guest.id, role }), 400, 'validation_error', 'role')
   const given = { role: 'Artist', permissions: 5, organization_permissions: 3, payouts_split: 0.25, ordering: -7 }
   assert.equal((await invite(owner, teamId, { user_id: guest.id, ...given })).statusCode, 204)
   const { user: _, revision: __, ...row } = await seenBy(owner, teamId, guest)

@@ -76,6 +76,15 @@ const columnsAt = (place: string): PatchColumns<MemberFields, MemberChange> => (
   ordering: (ordering) => (ordering === null ? {} : { ordering }),
 })
 
+/** Roles that Depot writes for owners, who would otherwise be easy to imitate. */
+const OWNER_ROLES = ['owner', 'inherited owner']
+
+/** @throws ApiError `validation_error` naming `role` if only owners have this role. */
+export function requireOpenRole(role: string): void {
+  const folded = role.normalize('NFKC').trim().replaceAll(/ +/g, ' ').toLowerCase()
+  if (OWNER_ROLES.includes(folded)) throw validationError('role', `must not be ${role}, which is reserved for owners`)
+}
+
 /** @throws ApiError `validation_error` naming `role`, after the prefix `place`. */
 export function toMemberChange(fields: MemberFields, place = ''): MemberChange {
   return toColumns(fields, columnsAt(place))
