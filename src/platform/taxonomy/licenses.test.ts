@@ -147,6 +147,6 @@ test('a text is found by identifier, with a + ignored, and by both forms of All 
 })
 
 test('an unknown identifier, an expression and a malformed text are not found', async () => {
-  for (const id of ['mit', 'custom', 'LicenseRef-x', 'constructor', '', 'MIT OR ISC', '../MIT', '__proto__', 'MIT\0'])
+  for (const id of ['custom', 'LicenseRef-x', 'constructor', '', 'MIT OR ISC', '../MIT', '__proto__', 'MIT\0'])
     await assert.rejects(licenseText(id), { kind: 'not_found' })
 })

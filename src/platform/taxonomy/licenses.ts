@@ -128,10 +128,13 @@ export function listLicenses(): { short: string; name: string }[] {
     .sort((a, b) => (a.short.toLowerCase() < b.short.toLowerCase() ? -1 : 1))
 }
 
+/** No two identifiers of SPDX differ only in their case. */
+const BY_FOLDED_ID: ReadonlyMap<string, string> = new Map(Object.keys(licenses).map((id) => [id.toLowerCase(), id]))
+
 export type LicenseText = { title: string; body: string }
 
 /**
- * Returns the title and the text of a licence: a listed identifier, with or without `+`, or All Rights Reserved. Reads the
+ * Returns the title and the text of a licence: a listed identifier in any case, with or without `+`, or All Rights Reserved. Reads the
  * text from disk, because all texts together have 5 MB.
  * @throws ApiError `not_found` for all other texts.
  */
@@ -142,8 +145,8 @@ export async function licenseText(id: string): Promise<LicenseText> {
       body: 'The holder of the rights keeps all of them: nobody may copy, change or pass on this work without permission.',
     }
   }
-  const name = isListed(id) ? id : withoutPlus(id)
-  const license = isListed(name) ? licenses[name] : undefined
+  const name = BY_FOLDED_ID.get(id.toLowerCase()) ?? BY_FOLDED_ID.get(withoutPlus(id).toLowerCase())
+  const license = name === undefined ? undefined : licenses[name]
   if (license === undefined) throw notFound('license')
   const packed = Buffer.alloc(license.end - license.start)
   await using file = await open(TEXTS)

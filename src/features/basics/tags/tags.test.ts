@@ -147,6 +147,7 @@ test('licences are listed, and each has its text', async () => {
   const answer = await t.anyone.get('/v3/license/MIT')
   assert.equal(answer.json().title, 'MIT License')
   assert.match(answer.json().body, /Permission is hereby granted/)
+  for (const id of ['mit', 'Mit', 'mIT+']) assert.equal((await t.anyone.get(`/v3/license/${id}`)).body, answer.body, id)
   for (const id of ['Unknown-1.0', 'MIT OR ISC', '(MIT)', 'MIT/..', '%', 'é', 'x'.repeat(2000)]) {
     const path = `license/${encodeURIComponent(id)}`
     assertError(await t.anyone.get(`/v3/${path}`), 404, 'not_found')
