@@ -94,15 +94,18 @@ async function startCommand(
   }
 }
 
-/** Runs one command to its end, whatever its exit code. */
+/** Lines of progress, which commands print on standard error when the machine is slow. */
+const PROGRESS = /^[A-Z][a-z ]+: \d[^a-z\n]*(?: (?:of|bytes|k?B|MB|GB)[^a-z\n]*)*\n/gm
+
+/** Runs one command to its end, whatever its exit code. Omits its progress. */
 export async function depot(dataDir: string, args: string[], env: Record<string, string> = {}): Promise<Finished> {
   try {
     const { stdout, stderr } = await run(process.execPath, [ENTRY, ...args], {
       env: environment(dataDir, env) as NodeJS.ProcessEnv,
     })
-    return { code: 0, stdout, stderr }
+    return { code: 0, stdout, stderr: stderr.replaceAll(PROGRESS, '') }
   } catch (error) {
     const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }
-    return { code, stdout, stderr }
+    return { code, stdout, stderr: stderr.replaceAll(PROGRESS, '') }
   }
 }

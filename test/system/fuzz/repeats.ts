@@ -28,7 +28,14 @@ export async function repeatCharacters({ seed, again, onFinding }: RepeatOptions
     let samples = new Map<Target, Request>()
     for (const { target, change, text, seed: ownSeed } of casesOf(targets, randomOf(seed))) {
       if (!again(report.requests)) break
-      const sample = samples.get(target) ?? (await sampleOf(world, target, session))
+      const sample =
+        samples.get(target) ??
+        // Some samples work once in a world, such as turning on the second factor.
+        (await sampleOf(world, target, session).catch(() => {
+          world = createWorld(fuzzed.t)
+          samples = new Map()
+          return sampleOf(world, target, session)
+        }))
       if (isRead(target)) samples.set(target, sample)
       const make = (fewer: number) =>
         change({ ...target, random: randomOf(ownSeed), session, text: { ...text, fewer }, sample })

@@ -14,7 +14,7 @@ import type { FormState } from './form-page.ts'
 
 /** A description of 65,536 characters can have 9 times as many bytes in a form; several gallery images of 5 MiB. */
 export const WORK_FORMS: FormLimits = {
-  formBytes: 1024 * 1024,
+  formBytes: 640 * 1024,
   filesBytes: 26 * 1024 * 1024,
   fileBytes: 5 * 1024 * 1024,
   fields: 200,
