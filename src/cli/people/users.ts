@@ -65,7 +65,7 @@ export async function userShow(args: readonly string[], env: Env): Promise<void>
   })
 }
 
-/** Ends the sessions of the account, but keeps its tokens. */
+/** Ends the sessions and the tokens of the account. */
 export async function userPassword(args: readonly string[], env: Env): Promise<void> {
   const { values, words } = readArguments(
     args,
