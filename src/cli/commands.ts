@@ -61,7 +61,7 @@ const WITH_RESULT: readonly Command[] = [
   {
     name: 'user password',
     usage: 'USER [--password P | --random-password]',
-    about: 'Set the password of an account and end its sessions',
+    about: 'Set the password of an account and end its sessions and tokens',
     options: [USER, PASSWORD_OPTION, RANDOM_PASSWORD_OPTION],
     load: async () => (await import('#cli/people/users.ts')).userPassword,
   },
