@@ -7,8 +7,8 @@ import type { Answer } from './recording.ts'
 
 /** A partial request is not counted as a download. */
 const PART = { range: 'bytes=1-' }
-/** Using a session records when, from where and by which program. */
-const OF_THE_CALL = new Set(['last_login', 'last_used', 'ip', 'user_agent'])
+/** Using a session records when, from where and by which program. `seen` is opaque: each release can compute it differently. */
+const OF_THE_CALL = new Set(['last_login', 'last_used', 'ip', 'user_agent', 'seen'])
 
 /** Returns the answers to these addresses. Bodies that are not JSON are replaced with their hashes. */
 export async function answersTo(client: Client, addresses: readonly string[]): Promise<Record<string, Answer>> {
