@@ -163,7 +163,7 @@ export function fieldOf(body: unknown, name: string): string {
   return values[0] ?? ''
 }
 
-/** Returns the uploaded image. @throws ApiError if there is none, or if it is too large */
+/** Returns the uploaded image. @throws ApiError if the form has no image, or if the image is too large */
 export function uploadedImage(body: unknown, field = 'picture'): UploadedImage {
   const [image] = uploadedImages(body, field)
   if (image.refusal !== undefined) throw image.refusal
