@@ -119,7 +119,7 @@ export interface ExtensibleFiles {
    * the received bytes, like `receive`.
    */
   extend(source: Readable, file: { key: string; at: number }, options: ReceiveOptions): Promise<Received>
-  /** Removes the bytes of a file after the first `at`. Does nothing if there are none. */
+  /** Shortens a file to its first `at` bytes. Does nothing if the file is not longer. */
   shorten(file: { key: string; at: number }): Promise<void>
   /** Stages the first `sizeBytes` bytes of a file that no request changes any more, without a copy, and computes the digests. */
   stageStored(file: { key: string; sizeBytes: number }): Promise<StagedFile>

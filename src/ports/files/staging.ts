@@ -91,7 +91,7 @@ export async function extendFile(
   return receiveInto(writer, source, options)
 }
 
-/** Removes the bytes of a file after the first `at`. */
+/** Shortens a file to its first `at` bytes. */
 export async function shortenFile(path: string, at: number): Promise<void> {
   const { size } = await stat(path)
   if (size > at) await truncate(path, at)
