@@ -170,6 +170,17 @@ create table backup_code (
   constraint backup_code_pkey PRIMARY KEY (account_id, code_hash)
 );
 
+create table blocked_content (
+  sha512 text collate "C" not null,
+  takedown_id text collate "C" not null,
+  filename text not null,
+  size_bytes bigint not null,
+  created timestamp with time zone not null,
+  constraint blocked_content_pkey PRIMARY KEY (sha512),
+  constraint blocked_content_sha512_check CHECK ((sha512 ~ '^[0-9a-f]{128}$'::text)),
+  constraint blocked_content_takedown_id_fkey FOREIGN KEY (takedown_id) REFERENCES takedown(id) ON DELETE CASCADE
+);
+
 create table catalogue_change (
   id bigint generated always as identity not null,
   projects bigint default 0 not null,
@@ -1192,6 +1203,24 @@ create table tag_list (
   constraint tag_list_rows_check CHECK ((jsonb_typeof(rows) = 'array'::text))
 );
 
+create table takedown (
+  id text collate "C" not null,
+  created timestamp with time zone not null,
+  actor_id text collate "C",
+  kind text not null,
+  target text not null,
+  reason text not null,
+  reference text not null,
+  visibility text not null,
+  before jsonb not null,
+  undone timestamp with time zone,
+  undone_by_id text collate "C",
+  constraint takedown_actor_id_fkey FOREIGN KEY (actor_id) REFERENCES account(id) ON DELETE SET NULL,
+  constraint takedown_id_check CHECK ((id ~ '^[0-9A-Za-z]{8}$'::text)),
+  constraint takedown_pkey PRIMARY KEY (id),
+  constraint takedown_undone_by_id_fkey FOREIGN KEY (undone_by_id) REFERENCES account(id) ON DELETE SET NULL
+);
+
 create table team (
   id text collate "C" not null,
   published integer default 0 not null,
@@ -1525,6 +1554,8 @@ CREATE INDEX audit_entry_at_idx ON public.audit_entry USING btree (at);
 
 CREATE INDEX audit_entry_subject_idx ON public.audit_entry USING btree (subject_kind, subject_id, id);
 
+CREATE INDEX blocked_content_takedown_id ON public.blocked_content USING btree (takedown_id);
+
 CREATE INDEX change_log_transaction_idx ON public.change_log USING btree (transaction);
 
 CREATE INDEX collection_account_id_idx ON public.collection USING btree (account_id, created DESC, id);
@@ -1732,6 +1763,10 @@ CREATE INDEX session_refresh_expires_idx ON public.session USING btree (refresh_
 CREATE INDEX stored_form_caller_idx ON public.stored_form USING btree (caller, expires);
 
 CREATE INDEX stored_form_expires_idx ON public.stored_form USING btree (expires);
+
+CREATE INDEX takedown_actor_id ON public.takedown USING btree (actor_id) WHERE (actor_id IS NOT NULL);
+
+CREATE INDEX takedown_undone_by_id ON public.takedown USING btree (undone_by_id) WHERE (undone_by_id IS NOT NULL);
 
 CREATE INDEX team_member_account_id_idx ON public.team_member USING btree (account_id);
 

@@ -153,6 +153,14 @@ export interface BackupCode {
   code_hash: Buffer;
 }
 
+export interface BlockedContent {
+  created: Timestamp;
+  filename: string;
+  sha512: string;
+  size_bytes: number;
+  takedown_id: string;
+}
+
 export interface CatalogueChange {
   authors: Generated<number>;
   files: Generated<number>;
@@ -907,6 +915,20 @@ export interface TagList {
   rows: Json;
 }
 
+export interface Takedown {
+  actor_id: string | null;
+  before: Json;
+  created: Timestamp;
+  id: string;
+  kind: string;
+  reason: string;
+  reference: string;
+  target: string;
+  undone: Timestamp | null;
+  undone_by_id: string | null;
+  visibility: string;
+}
+
 export interface Team {
   id: string;
   published: Generated<number>;
@@ -1130,6 +1152,7 @@ export interface DB {
   audit_entry: AuditEntry;
   author: Author;
   backup_code: BackupCode;
+  blocked_content: BlockedContent;
   catalogue_change: CatalogueChange;
   change_log: ChangeLog;
   collection: Collection;
@@ -1207,6 +1230,7 @@ export interface DB {
   storage_measure: StorageMeasure;
   stored_form: StoredForm;
   tag_list: TagList;
+  takedown: Takedown;
   team: Team;
   team_member: TeamMember;
   text_base_url: TextBaseUrl;

@@ -12,6 +12,8 @@ export const moderatedUser = (id: string): string => `${PATHS.moderation}/user/$
 export const takedownPath = (kind: string, id: string, report?: string): string =>
   withQuery(PATHS.moderationTakedown, { kind, id, report })
 
+export const takedownResult = (id: string): string => `${PATHS.moderationTakedown}/${id}`
+
 /** Number of rows on a page of a list. */
 export const ROWS = 50
 

@@ -19,6 +19,7 @@ import { reviewPages } from './review/review-page.ts'
 import { queueStatisticsPages } from './statistics.ts'
 import { contentDeletionPage } from './texts/deletion-page.ts'
 import { takedownPage } from './texts/takedown-page.ts'
+import { takedownResultPages } from './texts/takedown-result.ts'
 import { textsPage } from './texts/texts-page.ts'
 
 /** Functions that register pages. Users who are not moderators get 404 from all of them. */
@@ -39,6 +40,7 @@ const PAGES: readonly ((pages: Pages) => void)[] = [
   logPage,
   textsPage,
   takedownPage,
+  takedownResultPages,
   contentDeletionPage,
 ]
 

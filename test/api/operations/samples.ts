@@ -84,6 +84,22 @@ async function submitProject(w: World): Promise<string> {
 }
 const newPublisher = (w: World) => ({ issuer: issuerOf(w), repository: 'lanterns/lamp', workflow: 'release.yml' })
 const savedReply = { topic: 'Licence', language: 'en', title: 'Name the licence', body: 'Please add a licence.' }
+const takeDown = async (w: World, body: object) =>
+  w.t.as(await w.person('admin')).post('/_internal/moderation/takedown', { reason: 'spam', ...body })
+
+async function takenDown(w: World): Promise<string> {
+  const project = await w.t.make.project()
+  return (await takeDown(w, { kind: 'project', id: project.id, visibility: 'rejected' })).json().id
+}
+
+async function blockedHash(w: World): Promise<string> {
+  const project = await w.t.make.project()
+  const version = await w.t.make.version({ project })
+  const { sha512 } = await w.t.make.file({ project, version, bytes: Buffer.from(project.id) })
+  await takeDown(w, { kind: 'file', id: sha512, visibility: 'rejected' })
+  return sha512
+}
+
 const savedReplies = async ({ t }: World): Promise<string[]> =>
   (await t.deps.db.selectFrom('saved_reply').select('id').execute()).map(({ id }) => id)
 const ids = (thing: Thing): Sample => ({ query: async (w) => ({ ids: JSON.stringify([await w.id(thing)]) }) })
@@ -494,6 +510,9 @@ const OPERATIONS: Record<string, Sample> = {
   takeDown: {
     body: async (w) => ({ kind: 'project', id: await w.id('project'), reason: 'spam', visibility: 'withheld' }),
   },
+  undoTakedown: { at: { id: takenDown } },
+  listBlockedFiles: {},
+  unblockFile: { at: { hash: blockedHash } },
   listSavedReplies: {},
   createSavedReply: { body: savedReply },
   updateSavedReply: { ...at('savedReply'), body: { title: 'Another title' } },

@@ -13,6 +13,16 @@ export async function makeReportPages(t: TestApp, people: WorkPeople): Promise<S
   await t.as(reporter).post(`/v3/project/${project.id}/follow`)
   await t.as(moderator).patch(`/v3/project/${project.id}`, { status: 'withheld' })
   const advisory = await makeAdvisories(t, project)
+  const other = await t.make.project({ name: LONG })
+  const copied = await t.make.version({ project: other })
+  await t.make.file({
+    version: copied,
+    project: other,
+    bytes: Buffer.from(other.id),
+    filename: `${LONG.replaceAll(' ', '-')}.jar`,
+  })
+  const body = { kind: 'project', id: other.id, visibility: 'rejected', reason: 'malicious', reference: LONG }
+  const { id: takedown } = (await t.as(moderator).post('/_internal/moderation/takedown', body)).json()
   const at = pagesOf(moderator)
   const own = pagesOf(reporter)
   return [
@@ -27,6 +37,8 @@ export async function makeReportPages(t: TestApp, people: WorkPeople): Promise<S
     at('user-record', 'moderateUser', `/moderation/user/${project.owner.id}`),
     at('texts', 'moderateTexts', '/moderation/texts'),
     at('takedown', 'moderateTakedown', `/moderation/takedown?kind=version&id=${version}`),
+    at('takedown-result', 'moderateTakedownResult', `/moderation/takedown/${takedown}`),
+    pagesOf(admin)('blocked-files', 'moderateBlockedFiles', '/moderation/takedown/blocked'),
     pagesOf(admin)('deletion', 'moderateDeletion', `/moderation/takedown/delete?kind=project&id=${project.id}`),
     at('log', 'moderateLog', '/moderation/log'),
     own('own-reports', 'ownReports', '/dashboard/reports'),

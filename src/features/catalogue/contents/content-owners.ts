@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { invalidInput } from '#lib/errors.ts'
 import type { ProjectStatus } from '#lib/project-status.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
+import { requireUnblocked } from './blocked-contents.ts'
 
 /** Stages of a claim. A claim of a later stage replaces one of an earlier stage. */
 const SUBMITTED = 1
@@ -39,7 +40,8 @@ export async function claimContents(tx: Tx, projectId: string, sha512s: readonly
 
 /**
  * Claims all contents of a project that was submitted or published. Does nothing for other statuses.
- * @throws ApiError `invalid_input` naming `status` and the first file that another project was public with first.
+ * @throws ApiError `invalid_input` naming `status` and the first file that is blocked or that another project published
+ * first.
  */
 export async function claimContentsOf(tx: Tx, projectId: string, status: string): Promise<void> {
   if (status !== 'processing' && !PUBLISHED_STATUSES.includes(status)) return
@@ -51,6 +53,10 @@ export async function claimContentsOf(tx: Tx, projectId: string, status: string)
     .orderBy('version.date_published', 'desc')
     .execute()
   if (files.length === 0) return
+  await requireUnblocked(
+    tx,
+    files.map(({ sha512, filename }) => ({ sha512, filename, field: 'status' })),
+  )
   const hashes = files.map(({ sha512 }) => sha512)
   const owned = await claimContents(tx, projectId, hashes)
   const first = files.find(({ sha512 }) => owned.has(sha512))

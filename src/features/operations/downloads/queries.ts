@@ -1,6 +1,7 @@
 // Queries for files by URL, and the statements that increase download counters.
 import { sql } from 'kysely'
 import type { ProjectFacts } from '#features/basics/access/project-policy.ts'
+import { isNotBlocked } from '#features/catalogue/contents/blocked-contents.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 
 export type ServedFile = {
@@ -12,6 +13,7 @@ export type ServedFile = {
   storage_key: string
   version_id: string
   version_status: string
+  is_blocked: boolean
   project: ProjectFacts
 }
 
@@ -40,13 +42,14 @@ export async function findServedFile(
       'project.team_id',
       'project.organization_id',
     ])
+    .select((eb) => eb.not(isNotBlocked()).as('is_blocked'))
     .where('file.version_id', '=', versionId)
     .where('file.filename', '=', filename)
     .where('project.id', '=', projectId)
     .executeTakeFirst()
   if (row === undefined) return undefined
-  const { project_id, status, team_id, organization_id, ...file } = row
-  return { ...file, project: { id: project_id, status, team_id, organization_id } }
+  const { project_id, status, team_id, organization_id, is_blocked, ...file } = row
+  return { ...file, is_blocked: Boolean(is_blocked), project: { id: project_id, status, team_id, organization_id } }
 }
 
 /** Returns those of the files that exist, as `project/version/filename`. */

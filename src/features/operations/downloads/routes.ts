@@ -1,6 +1,7 @@
 // Routes that serve files and images: immutable content with strong ETags and byte ranges.
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { requireDownloadable } from '#features/catalogue/contents/policy.ts'
 import { filterVisibleVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
 import { sendRaw } from '#platform/http/responses/declared-responses.ts'
@@ -44,6 +45,7 @@ export function downloadRoutes(app: App, deps: DownloadDeps): void {
         { id: file.version_id, status: file.version_status, project: file.project },
       ])
       if (visible === undefined) throw notFound('file')
+      requireDownloadable(req.viewer, file)
       return sendFile(req, reply, deps, file)
     },
   )

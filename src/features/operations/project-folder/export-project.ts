@@ -4,6 +4,7 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, extname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { PUBLIC_VERSION_STATUSES } from '#features/basics/access/version-status.ts'
+import { isNotBlocked } from '#features/catalogue/contents/blocked-contents.ts'
 import { listProjectReadsByNames, type ProjectReadRow } from '#features/catalogue/projects/queries.ts'
 import { listVersionReads, type VersionReadRow } from '#features/catalogue/versions/queries.ts'
 import { OperatorError } from '#lib/operator-error.ts'
@@ -83,7 +84,12 @@ export async function* entriesOf(
   for (let at = 0; at < rows.length; at += PAGE) {
     const ids = rows.slice(at, at + PAGE).map(({ id }) => id)
     const read = new Map((await listVersionReads(db, ids)).map((version) => [version.id, version]))
-    const keys = await db.selectFrom('file').select(['id', 'storage_key']).where('version_id', 'in', ids).execute()
+    const keys = await db
+      .selectFrom('file')
+      .select(['id', 'storage_key'])
+      .where('version_id', 'in', ids)
+      .where(isNotBlocked())
+      .execute()
     const keyOf = new Map(keys.map(({ id, storage_key }) => [id, storage_key]))
     for (const [index, id] of ids.entries()) {
       const version = read.get(id)

@@ -2,6 +2,7 @@
 import { DELETABLE_KINDS } from '#features/community/moderation/takedown/delete-content.ts'
 import type { Concerned } from '#features/community/moderation/takedown/queries.ts'
 import {
+  isBlockable,
   parseTakedown,
   TAKEDOWN_KINDS,
   type Takedown,
@@ -9,11 +10,11 @@ import {
   type TakedownKind,
   VISIBILITIES_OF,
 } from '#features/community/moderation/takedown/requests.ts'
-import { findContent, takeDown } from '#features/community/moderation/takedown/take-down.ts'
+import { previewTakedown, takeDown } from '#features/community/moderation/takedown/take-down.ts'
 import { createConfirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
 import { endLostAccess } from '#features/people/revocation/end-access.ts'
 import { isAdmin } from '#lib/access/viewer.ts'
-import { form, hiddenField, selectField, textArea, textField } from '#platform/html/forms.ts'
+import { checkbox, form, hiddenField, selectField, textArea, textField } from '#platform/html/forms.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
 import { note } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
@@ -26,8 +27,9 @@ import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
 import { reasonName } from '#web/site/report.ts'
-import { moderatedReport, showSection, takedownPath } from '../frame.ts'
+import { showSection, takedownPath, takedownResult } from '../frame.ts'
 import { contentDeletionPath } from './deletion-page.ts'
+import { BLOCKED_FILES } from './takedown-result.ts'
 
 export function takedownPage(pages: Pages): void {
   formPage<undefined>(pages, {
@@ -58,6 +60,7 @@ function takedownOf({ deps }: OwnRequest, state: FormState): Takedown {
     reason: state.text('reason'),
     reference: state.text('reference'),
     visibility: state.text('visibility'),
+    block_files: state.text('block_files') === 'true',
     ...(message === '' ? {} : { message }),
     ...(projects.length === 0 ? {} : { projects: [...projects] }),
   }
@@ -72,14 +75,14 @@ async function preview(request: OwnRequest, _data: undefined, state: FormState):
   const { deps, page, texts } = request
   const { t } = page.language
   const takedown = takedownOf(request, state)
-  const concerned = await findContent(deps, takedown)
+  const { concerned, blocked } = await previewTakedown(deps, takedown)
   const message = takedown.message === undefined ? undefined : await texts.render(takedown.message, page)
   return request.show({
     title: t('reports.takedown.confirm'),
     className: 'page',
     body: confirmation(page, {
       title: t('reports.takedown.confirm'),
-      consequences: consequences(page, takedown, concerned),
+      consequences: consequences(page, takedown, { ...concerned, blocked }),
       action: pathTo(page, PATHS.moderationTakedown),
       button: t('reports.takedown.do'),
       cancel: pathTo(page, takedownPath(takedown.kind, takedown.id, state.text('report'))),
@@ -96,7 +99,8 @@ async function preview(request: OwnRequest, _data: undefined, state: FormState):
 /** The projects that the moderator has seen, so that a takedown never concerns other projects. */
 function hiddenTakedown(takedown: Takedown, { projects }: Concerned, state: FormState): Part {
   const { kind, id, reason, reference, visibility, message = '' } = takedown
-  const values = { kind, id, reason, reference, visibility, message, report: state.text('report') }
+  const block_files = String(takedown.block_files)
+  const values = { kind, id, reason, reference, visibility, block_files, message, report: state.text('report') }
   return [
     Object.entries(values).map(([name, value]) => hiddenField(name, value)),
     projects.map((project) => hiddenField('projects', project.id)),
@@ -106,17 +110,15 @@ function hiddenTakedown(takedown: Takedown, { projects }: Concerned, state: Form
 async function confirm(request: OwnRequest, _data: undefined, state: FormState): Promise<Outcome> {
   const { deps, accounts, viewer } = request
   const takedown = takedownOf(request, state)
-  await takeDown({ ...deps, endLostAccess, confirmOwner: createConfirmOwner(accounts) }, viewer, takedown)
+  const confirmOwner = createConfirmOwner(accounts)
+  const { id } = await takeDown({ ...deps, endLostAccess, confirmOwner }, viewer, takedown)
   const report = state.text('report')
-  const { kind, id } = takedown
-  return report === ''
-    ? { done: 'taken-down', path: takedownPath(kind, id) }
-    : { done: 'taken-down', path: moderatedReport(report) }
+  return { done: 'taken-down', path: takedownResult(id), with: report === '' ? {} : { report } }
 }
 
-function consequences(page: PageContext, takedown: Takedown, concerned: Concerned): Part[] {
+function consequences(page: PageContext, takedown: Takedown, concerned: Concerned & { blocked: number }): Part[] {
   const { t } = page.language
-  const { projects, versions, collection, user } = concerned
+  const { projects, versions, collection, user, blocked } = concerned
   const sum = (of: 'downloads' | 'members' | 'dependents'): number =>
     projects.reduce((total, project) => total + project[of], 0)
   if (collection !== null) return [t('reports.takedown.collection', { name: collection.name })]
@@ -128,11 +130,12 @@ function consequences(page: PageContext, takedown: Takedown, concerned: Concerne
       : t(`reports.takedown.${takedown.visibility === 'rejected' ? 'rejected' : 'withheld'}`, {
           count: projects.length,
         }),
+    blocked > 0 && t('reports.takedown.blocks', { count: blocked }),
     t('reports.takedown.downloads', { count: sum('downloads') }),
     t('reports.takedown.dependents', { count: sum('dependents') }),
     t('reports.takedown.members', { count: sum('members') }),
     t('reports.takedown.nothing-deleted'),
-  ]
+  ].filter((item) => item !== false)
 }
 
 function projectList(page: PageContext, { kind }: Takedown, { projects, versions }: Concerned): Markup {
@@ -157,7 +160,11 @@ function showTakedown(request: OwnRequest, _data: undefined, state: FormState) {
     section: PATHS.moderationTakedown,
     title: t('reports.takedown.title'),
     form: state,
-    notes: note(page, 'warn', html`<p>${t('reports.takedown.text')}</p>`),
+    notes: note(
+      page,
+      'warn',
+      html`<p>${t('reports.takedown.text')} <a href="${pathTo(page, BLOCKED_FILES)}">${t('reports.blocked.title')}</a></p>`,
+    ),
     body: form(page, {
       action: pathTo(page, PATHS.moderationTakedown),
       content: [
@@ -211,6 +218,14 @@ function reasonPart({ page, deps }: OwnRequest, { kind, reference, state }: Fiel
         isChosen: value === chosen,
       })),
     }),
+    isBlockable(kind) &&
+      checkbox({
+        name: 'block_files',
+        value: 'true',
+        isChecked: !state.isSubmitted || state.text('block_files') === 'true',
+        label: t('reports.takedown.block'),
+        hint: t('reports.takedown.block.hint'),
+      }),
     selectField(page, { name: 'reason', label: t('reports.reason'), errors, choices: reasons }),
     textField(page, {
       name: 'reference',

@@ -83,6 +83,8 @@ test('a takedown shows its consequences with numbers, and concerns only the proj
   const page = visitor(t, mira.token)
   const form = await page.get(`${TAKEDOWN}?kind=file&id=${one.sha512}&report=AABBCCDD`)
   assertSays(form, 200, 'All projects with a file')
+  assert.match(form.body, /name="visibility" value="rejected" checked/)
+  assert.match(form.body, /name="block_files" value="true" checked/)
   assertValidHtml(form.body)
   const fields = {
     kind: 'file',
@@ -90,6 +92,7 @@ test('a takedown shows its consequences with numbers, and concerns only the proj
     reason: 'malicious',
     reference: 'Report AABBCCDD',
     visibility: 'withheld',
+    block_files: 'true',
     message: `It is **malware** ${HOSTILE}`,
     report: '',
   }
@@ -98,6 +101,7 @@ test('a takedown shows its consequences with numbers, and concerns only the proj
   assertSays(await page.sendFrom(form, TAKEDOWN, { ...fields, do: 'preview', id: 'abc' }), 400, 'SHA-512')
   const preview = await page.sendFrom(form, TAKEDOWN, { ...fields, do: 'preview' })
   assertSays(preview, 200, '2 projects will be withheld.')
+  assertSays(preview, 200, 'The content of 1 file will be blocked on the whole instance.')
   assertSays(preview, 200, '<strong>malware</strong>')
   assertValidHtml(preview.body)
   assert.ok(!preview.body.includes('<script>alert'))
@@ -107,8 +111,29 @@ test('a takedown shows its consequences with numbers, and concerns only the proj
   const three = await make()
   const projects = [one.project.id, two.project.id]
   const done = await page.sendFrom(preview, TAKEDOWN, { do: 'confirm', projects })
-  assertLeads(done, `${TAKEDOWN}?kind=file&id=${one.sha512}&done=taken-down`)
+  assert.match(String(done.headers.location), new RegExp(`^${TAKEDOWN}/[0-9A-Za-z]{8}\\?done=taken-down$`))
   assert.deepEqual([await status(one), await status(two), await status(three)], ['withheld', 'withheld', 'approved'])
+  const result = await page.get(String(done.headers.location))
+  assertValidHtml(result.body)
+  assert.ok(!result.body.includes('<script>alert'))
+  for (const text of ['Changed parts', 'Withheld', 'The content of 1 file is blocked', 'Report AABBCCDD'])
+    assertSays(result, 200, text)
+  assert.ok(!result.body.includes('Lift block'), 'only operators lift a block')
+
+  const admin = visitor(t, (await t.make.account({ role: 'admin' })).token)
+  const list = await admin.get(`${TAKEDOWN}/blocked`)
+  assertSays(list, 200, one.sha512)
+  assertValidHtml(list.body)
+  assertLeads(
+    await admin.sendFrom(list, `${TAKEDOWN}/blocked`, { do: 'lift', hash: one.sha512 }),
+    `${TAKEDOWN}/blocked?done=block-lifted`,
+  )
+  const path = String(done.headers.location).split('?')[0] ?? ''
+  assertLeads(await page.sendFrom(result, path, { do: 'undo' }), `${path}?done=takedown-undone`)
+  assert.deepEqual([await status(one), await status(two)], ['approved', 'approved'])
+  const undone = await page.get(path)
+  assertSays(undone, 200, 'No file is blocked.')
+  assert.ok(!undone.body.includes('Undo takedown'))
 })
 
 test('each kind of content offers its visibilities', async () => {
@@ -125,7 +150,10 @@ test('each kind of content offers its visibilities', async () => {
     const fields = { kind: kind ?? '', id, visibility: visibility ?? '', reason: 'spam' }
     const preview = await page.send(path, TAKEDOWN, { ...fields, do: 'preview' })
     assertSays(preview, 200, text ?? '')
-    assertLeads(await page.sendFrom(preview, TAKEDOWN, { do: 'confirm' }), `${path}&done=taken-down`)
+    const done = await page.sendFrom(preview, TAKEDOWN, { do: 'confirm' })
+    const result = await page.get(String(done.headers.location))
+    assertSays(result, 200, 'The content is taken down.')
+    assertValidHtml(result.body)
   }
   assert.equal((await t.anyone.get(`/v3/user/${owner.id}`)).json().bio, null)
   assertSays(await page.send(TAKEDOWN, TAKEDOWN, { kind: 'version', do: 'choose' }), 200, 'Unlisted')

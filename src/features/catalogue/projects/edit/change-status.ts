@@ -105,6 +105,7 @@ async function undoDecision(tx: Tx, change: StatusChange, last: Decision): Promi
   return {
     columns: { ...previous, status: last.from_status as ProjectStatus },
     announce: async () => {
+      await claimContentsOf(tx, change.project.id, last.from_status)
       if (last.thread_message_id !== null) await deleteStatusMessage(tx, last.thread_message_id)
       await endReview(tx, change, { to: last.from_status, isUndo: true })
     },

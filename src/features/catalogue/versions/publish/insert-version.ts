@@ -3,6 +3,7 @@ import { type InsertObject, sql } from 'kysely'
 import { type Actor, actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { attachImages } from '#features/basics/content-images/queries.ts'
+import { requireUnblocked } from '#features/catalogue/contents/blocked-contents.ts'
 import { claimContents } from '#features/catalogue/contents/content-owners.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { ApiError, invalidInput } from '#lib/errors.ts'
@@ -158,8 +159,12 @@ function nameUsedBefore({ part, filename }: PreparedFile): ApiError {
   return new ApiError('conflict', message, { details: { field: part, message } })
 }
 
-/** @throws ApiError `invalid_input` naming the part of the first file that another project was public with first. */
+/** @throws ApiError `invalid_input` naming the part of the first file that is blocked or that another project published first. */
 async function requireOwnContents(tx: Tx, projectId: string, files: readonly PreparedFile[]): Promise<void> {
+  await requireUnblocked(
+    tx,
+    files.map(({ staged: { sha512 }, filename, part }) => ({ sha512, filename, field: part })),
+  )
   const hashes = files.map(({ staged }) => staged.sha512)
   const owned = await claimContents(tx, projectId, hashes)
   const file = files.find(({ staged }) => owned.has(staged.sha512))

@@ -1,6 +1,8 @@
 // The content that a takedown concerns: projects and versions with their numbers, a collection, or the text of a user.
-import { sql } from 'kysely'
+import { type Selectable, sql } from 'kysely'
+import { notFound } from '#lib/errors.ts'
 import type { Db } from '#platform/db/db.ts'
+import type { Takedown as TakedownTable } from '#platform/db/schema.ts'
 import { PROJECTS_MAX, type Takedown, type TakedownKind } from './requests.ts'
 
 /** Maximum number of versions of one takedown. */
@@ -22,6 +24,22 @@ export type Concerned = {
   versions: ConcernedVersion[]
   collection: { id: string; name: string; status: string; owner_id: string } | null
   user: { id: string; username: string; text: string | null } | null
+}
+
+/** A takedown with the parts of the content and their values before it. */
+export type TakedownRow = Omit<Selectable<TakedownTable>, 'before'> & { before: Concerned; actor_name: string | null }
+
+/** Returns the takedown with this ID. @throws ApiError 404 */
+export async function getTakedown(db: Db, id: string): Promise<TakedownRow> {
+  const row = await db
+    .selectFrom('takedown')
+    .leftJoin('account', 'account.id', 'takedown.actor_id')
+    .selectAll('takedown')
+    .select('account.username as actor_name')
+    .where('takedown.id', '=', id)
+    .executeTakeFirst()
+  if (row === undefined) throw notFound('takedown')
+  return { ...row, before: row.before as Concerned }
 }
 
 /** The IDs of the projects and versions that each kind of content belongs to. A project alone concerns no version. */

@@ -4,6 +4,7 @@ import { validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { Id } from '#lib/schema/schema-parts.ts'
 import { checkText } from '#lib/text/text-rules.ts'
+import { HOUR_MS } from '#lib/time.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 
 export const TAKEDOWN_KINDS = ['project', 'version', 'file', 'image', 'collection', 'user'] as const
@@ -13,15 +14,20 @@ export type TakedownKind = (typeof TAKEDOWN_KINDS)[number]
 export const VISIBILITIES = ['withheld', 'rejected', 'unlisted', 'cleared'] as const
 export type Visibility = (typeof VISIBILITIES)[number]
 
-/** The visibilities that a moderator can choose for each kind of content, the default first. */
+/** The visibilities that a moderator can choose for each kind of content, the default first: it hides the content. */
 export const VISIBILITIES_OF: Readonly<Record<TakedownKind, readonly [Visibility, ...Visibility[]]>> = {
-  project: ['withheld', 'rejected'],
+  project: ['rejected', 'withheld'],
   version: ['unlisted'],
-  file: ['withheld', 'rejected', 'unlisted'],
-  image: ['withheld', 'rejected'],
+  file: ['rejected', 'withheld', 'unlisted'],
+  image: ['rejected', 'withheld'],
   collection: ['rejected'],
   user: ['cleared'],
 }
+
+/** Kinds of content with files, whose contents a takedown can block. */
+export const BLOCKABLE_KINDS = ['project', 'version', 'file'] as const satisfies readonly TakedownKind[]
+export type BlockableKind = (typeof BLOCKABLE_KINDS)[number]
+export const isBlockable = (kind: TakedownKind): kind is BlockableKind => BLOCKABLE_KINDS.some((each) => each === kind)
 
 const REFERENCE = { max: 256 }
 const MESSAGE = { min: 1, max: 2_000, visible: true }
@@ -55,13 +61,25 @@ export const TakedownInput = Type.Object(
         description: 'Message to the members, in Markdown',
       }),
     ),
+    block_files: Type.Optional(
+      Type.Boolean({
+        default: true,
+        description:
+          'Whether to block the contents of the files: nobody can download or upload them in any project, until the ' +
+          'takedown is undone or an operator lifts the block. If false and the projects are rejected, other projects can ' +
+          'publish the files. Only for `project`, `version` and `file`',
+      }),
+    ),
     dry_run: Type.Optional(
       Type.Boolean({ default: false, description: 'Whether to only return what the takedown would change' }),
     ),
   },
   { title: 'TakedownInput' },
 )
-export type Takedown = Omit<Static<typeof TakedownInput>, 'dry_run' | 'reference'> & { reference: string }
+export type Takedown = Omit<Static<typeof TakedownInput>, 'dry_run' | 'reference' | 'block_files'> & {
+  reference: string
+  block_files: boolean
+}
 
 /** @throws ApiError `validation_error` naming the field. */
 export function parseTakedown(
@@ -76,5 +94,23 @@ export function parseTakedown(
   if (!allowed.includes(visibility)) throw validationError('visibility', `must be one of ${allowed.join(', ')}`)
   if (message !== undefined) checkText(message, 'message', MESSAGE)
   const reference = checkText(input.reference ?? '', 'reference', REFERENCE)
-  return { ...input, id: kind === 'file' ? id.toLowerCase() : id, reference }
+  const { block_files = true } = input
+  return {
+    ...input,
+    id: kind === 'file' ? id.toLowerCase() : id,
+    reference,
+    block_files: block_files && isBlockable(kind),
+  }
 }
+
+/** Longest time after which a moderator can undo a takedown. Operators can always. */
+export const UNDO_MS = HOUR_MS
+
+export const BlockedFileParams = Type.Object({
+  hash: Type.String({
+    pattern: '^[0-9a-fA-F]{128}$',
+    maxLength: 128,
+    description: 'SHA-512 hash',
+    examples: ['ab'.repeat(64)],
+  }),
+})

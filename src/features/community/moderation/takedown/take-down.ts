@@ -10,22 +10,67 @@ import { insertNotifications } from '#features/people/notifications/queries.ts'
 import { type UpdatingDeps, updateUser } from '#features/people/users/update-user.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
+import { newId } from '#lib/ids.ts'
 import { transaction } from '#platform/cache/transaction.ts'
+import type { Tx } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
+import { blockContents, countBlockedFiles, countContents, releaseContents } from './blocks.ts'
 import { type Concerned, type ConcernedVersion, getConcerned } from './queries.ts'
-import type { Takedown } from './requests.ts'
+import type { Takedown, TakedownKind } from './requests.ts'
 
 export type TakedownDeps = Deps & UpdatingDeps
 
 /**
- * Withholds content with the commands that change each part of it, and returns what it concerned. The audit log has an entry
- * for the takedown before the first change, and one for each change. Parts that already have the visibility stay as they
- * are, so that an interrupted takedown can be repeated.
+ * Hides content with the commands that change each part of it, blocks the contents of its files, and returns the ID of the
+ * takedown and what it concerned. The takedown, its entry in the audit log and the blocks are stored before the first change,
+ * and each change has its own entry. Parts that already have the visibility stay as they are, so that an interrupted takedown
+ * can be repeated.
  * @throws ApiError 404 if the content does not exist, and the errors of the commands.
  */
-export async function takeDown(deps: TakedownDeps, viewer: Viewer, takedown: Takedown): Promise<Concerned> {
+export async function takeDown(deps: TakedownDeps, viewer: Viewer, takedown: Takedown): Promise<TakenDown> {
   const concerned = await findContent(deps, takedown)
-  await recordTakedown(deps, viewer, takedown, concerned)
+  const id = newId()
+  await transaction(deps, async (tx) => {
+    await insertTakedown(tx, { id, viewer, takedown, concerned, now: new Date(deps.now()) })
+    if (takedown.block_files) await blockContents(tx, { takedownId: id, target: takedown, now: new Date(deps.now()) })
+    else if (takedown.visibility === 'rejected') await releaseContents(tx, takedown)
+    await recordTakedown(tx, viewer, takedown, concerned)
+  })
+  await hide(deps, viewer, takedown, concerned)
+  return { id, concerned, blocked: await countBlockedFiles(deps.db, id) }
+}
+
+export type TakenDown = { id: string; concerned: Concerned; blocked: number }
+
+async function insertTakedown(
+  tx: Tx,
+  {
+    id,
+    viewer,
+    takedown,
+    concerned,
+    now,
+  }: { id: string; viewer: Viewer; takedown: Takedown; concerned: Concerned; now: Date },
+): Promise<void> {
+  const { kind, id: target, reason, reference, visibility } = takedown
+  await tx
+    .insertInto('takedown')
+    .values({
+      id,
+      created: now,
+      actor_id: viewer.id,
+      kind,
+      target,
+      reason,
+      reference,
+      visibility,
+      before: JSON.stringify(concerned),
+    })
+    .execute()
+}
+
+/** Gives each part of the content the visibility of the takedown. */
+async function hide(deps: TakedownDeps, viewer: Viewer, takedown: Takedown, concerned: Concerned): Promise<void> {
   const { visibility, message } = takedown
   if (visibility === 'unlisted') await unlistVersions(deps, viewer, takedown, concerned.versions)
   else
@@ -44,7 +89,12 @@ export async function takeDown(deps: TakedownDeps, viewer: Viewer, takedown: Tak
     await updateUser(deps, viewer, { name: user.id, patch: { bio: null } })
     await notify(deps, user.id, 'user', message)
   }
-  return concerned
+}
+
+/** Returns what a takedown would concern, and the number of files that it would block. @throws ApiError 404 */
+export async function previewTakedown(deps: Pick<Deps, 'db'>, takedown: Takedown): Promise<Omit<TakenDown, 'id'>> {
+  const concerned = await findContent(deps, takedown)
+  return { concerned, blocked: takedown.block_files ? await countContents(deps.db, takedown) : 0 }
 }
 
 /** Returns the content that a takedown concerns. @throws ApiError 404 if there is none. */
@@ -74,18 +124,20 @@ async function unlistVersions(
   for (const { id: threadId } of threads) await postMessage(deps, viewer, { threadId, message: text })
 }
 
+/** Returns the subject of an audit entry. For an image it is the project, because entries have no kind for images. */
+export const subjectOf = (kind: TakedownKind, id: string, projectId: string | undefined) =>
+  kind === 'image' ? { kind: 'project' as const, id: projectId ?? id } : { kind, id }
+
 async function recordTakedown(
-  { db }: Pick<Deps, 'db'>,
+  tx: Tx,
   viewer: Viewer,
-  { kind, id, reason, reference, visibility }: Takedown,
+  { kind, id, reason, reference, visibility, block_files }: Takedown,
   { projects, versions }: Concerned,
 ): Promise<void> {
-  // An entry about an image names the project, because entries have no kind for images.
-  const subject = kind === 'image' ? { kind: 'project' as const, id: projects[0]?.id ?? id } : { kind, id }
-  await recordAudit(db, {
+  await recordAudit(tx, {
     action: 'content.taken_down',
     actor: actorOf(viewer),
-    subject,
+    subject: subjectOf(kind, id, projects[0]?.id),
     details: {
       kind,
       reason,
@@ -93,6 +145,7 @@ async function recordTakedown(
       visibility,
       projects: projects.map((project) => project.id),
       versions: visibility === 'unlisted' ? versions.length : 0,
+      blocks_files: block_files,
     },
   })
 }

@@ -1,7 +1,8 @@
 // Response schema of a takedown.
 import Type, { type Static } from 'typebox'
-import { Nullable } from '#lib/schema/schema-parts.ts'
-import type { Concerned } from './queries.ts'
+import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
+import type { BlockedFile } from './blocks.ts'
+import type { TakenDown } from './take-down.ts'
 
 export const TakedownView = Type.Object(
   {
@@ -31,12 +32,52 @@ export const TakedownView = Type.Object(
       Type.Object({ id: Type.String(), name: Type.String(), status: Type.String(), owner_id: Type.String() }),
     ),
     user: Nullable(Type.Object({ id: Type.String(), username: Type.String(), text: Nullable(Type.String()) })),
+    blocked_files: Type.Integer({ description: 'Number of different files whose content is blocked' }),
+    id: Nullable(Type.String({ description: 'ID of the takedown; null for a dry run' })),
     changed: Type.Boolean({ description: 'Whether the content was taken down; false for a dry run' }),
   },
   { title: 'Takedown' },
 )
 
-export const toTakedownView = (concerned: Concerned, changed: boolean): Static<typeof TakedownView> => ({
+export const UndoneView = Type.Object(
+  {
+    left: Type.Array(
+      Type.Object({
+        kind: Type.String(),
+        id: Type.String(),
+        name: Type.String(),
+        reason: Type.String({ description: 'Why the part could not be restored' }),
+      }),
+      { description: 'Parts that could not be restored, for example a scheduled project whose time is lost' },
+    ),
+  },
+  { title: 'UndoneTakedown' },
+)
+
+const BlockedFileView = Type.Object(
+  {
+    sha512: Type.String(),
+    filename: Type.String(),
+    size_bytes: Type.Integer(),
+    reason: Type.String({ description: 'Reason of the takedown' }),
+    takedown_id: Type.String(),
+    created: Timestamp,
+  },
+  { title: 'BlockedFile' },
+)
+export const BlockedFilesView = Type.Object(
+  { total: Type.Integer(), files: Type.Array(BlockedFileView) },
+  { title: 'BlockedFiles' },
+)
+
+export const toTakedownView = ({ concerned, blocked }: Omit<TakenDown, 'id'>, id: string | null) => ({
   ...concerned,
-  changed,
+  blocked_files: blocked,
+  id,
+  changed: id !== null,
+})
+
+export const toBlockedFileView = (file: BlockedFile): Static<typeof BlockedFileView> => ({
+  ...file,
+  created: file.created.toISOString(),
 })

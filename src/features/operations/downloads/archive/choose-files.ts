@@ -1,6 +1,7 @@
 // Chooses the files of an archive: those of a version or of the projects of a collection, with their dependencies.
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
+import { isNotBlocked } from '#features/catalogue/contents/blocked-contents.ts'
 import { listRequired } from '#features/catalogue/versions/dependencies/required-versions.ts'
 import type { CachedVersion } from '#features/catalogue/versions/lookup/version-cache.ts'
 import type { VersionFilter } from '#features/catalogue/versions/lookup/version-filter.ts'
@@ -106,7 +107,7 @@ type FileRow = {
   date_published: Date
 }
 
-/** Returns the files by version ID, the primary file first. */
+/** Returns the files by version ID, the primary file first, without blocked contents. */
 async function listFileRows(db: Db, versionIds: readonly string[]): Promise<Map<string, FileRow[]>> {
   const rows = await db
     .selectFrom('file')
@@ -114,6 +115,7 @@ async function listFileRows(db: Db, versionIds: readonly string[]): Promise<Map<
     .select(['version_id', 'project_id', 'filename', 'is_primary', 'size_bytes', 'sha512', 'storage_key'])
     .select('date_published')
     .where(sql<boolean>`version_id = any(${[...versionIds]}::text[])`)
+    .where(isNotBlocked())
     .orderBy('is_primary', 'desc')
     .orderBy('file.id')
     .execute()

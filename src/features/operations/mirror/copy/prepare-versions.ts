@@ -1,6 +1,7 @@
 // Prepares versions of a source for the transaction that writes them: checks them and downloads their files.
 
 import { sql } from 'kysely'
+import { listBlocked } from '#features/catalogue/contents/blocked-contents.ts'
 import { PUBLISHED } from '#features/catalogue/contents/content-owners.ts'
 import {
   type PreparedFile,
@@ -79,6 +80,7 @@ type Places = {
   /** Hashes of the files of each version here, and the files that another project was public with first. */
   present: Map<string, Set<string>>
   elsewhere: Set<string>
+  blocked: Set<string>
 }
 
 async function placesOf(
@@ -92,16 +94,18 @@ async function placesOf(
   const hashes = versions.flatMap(({ files }) => files.map(({ hashes: { sha512 } }) => sha512))
   const remoteIds = versions.map(({ id }) => id)
   const ids = [...origins.values()].flatMap(({ version_id }) => version_id ?? [])
-  const [freeIds, owners, files] = await Promise.all([
+  const [freeIds, owners, blocked, files] = await Promise.all([
     listFreeIds(db, 'version', remoteIds),
     sql<{ sha512: string }>`select sha512 from file_content where sha512 = any(${hashes}::text[])
       and project_id <> ${projectId} and stage = ${PUBLISHED}`.execute(db),
+    listBlocked(db, hashes),
     sql<{ version_id: string; hashes: string[] }>`select version_id, array_agg(sha512) as hashes from file
       where version_id = any(${ids}::text[]) group by version_id`.execute(db),
   ])
   return {
     origins,
     freeIds,
+    blocked,
     elsewhere: new Set(owners.rows.map(({ sha512 }) => sha512)),
     present: new Map(files.rows.map((row) => [row.version_id, new Set(row.hashes)])),
   }
@@ -110,7 +114,7 @@ async function placesOf(
 async function prepareVersion(
   run: MirrorRun,
   remote: RemoteVersion,
-  { origins, freeIds, present, elsewhere }: Places,
+  { origins, freeIds, present, elsewhere, blocked }: Places,
   staged: StagedFile[],
 ): Promise<PreparedVersion> {
   const { deps, withFiles } = run
@@ -119,6 +123,8 @@ async function prepareVersion(
   const id = origin?.version_id ?? (freeIds.has(remote.id) ? remote.id : newId())
   const taken = remote.files.find(({ hashes }) => elsewhere.has(hashes.sha512))
   if (taken !== undefined) throw new CopyFailure('refused', `another project here contains ${taken.filename}`)
+  const refused = remote.files.find(({ hashes }) => blocked.has(hashes.sha512))
+  if (refused !== undefined) throw new CopyFailure('refused', `the moderators blocked ${refused.filename}`)
   const missing = remote.files.filter(({ hashes }) => present.get(id)?.has(hashes.sha512) !== true)
   if (withFiles) takeBudget(run, missing)
   const files = withFiles && !run.isDryRun ? await fetchFiles(run, { remote, parsed, id, missing }, staged) : []
