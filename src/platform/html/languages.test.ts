@@ -59,6 +59,21 @@ test('every file of messages has the same sorted keys in every language, and no 
   assert.deepEqual(all.sort(), Object.keys(english).sort())
 })
 
+/** Texts that are only shown if the instance has a mail server, or that claim nothing about a particular email. */
+const ABOUT_MAIL =
+  /^(?:operate|layout\.quiet|notifications\.unsubscribe)\.|^(?:done\.mail-sent|done\.verified|ops\.invitations\.mailed|notifications\.email\.(?:text|no-address))$/
+
+test('a text that says that an email is sent has a variant for an instance without a mail server', () => {
+  const says =
+    /\b(?:sent|sends?|receives?|again)\b[^.]*\bemail|\bemails?\b[^.]*\b(?:sent|receive)|your mail|spam folder/i
+  const found = Object.entries(english).filter(([key, text]) => says.test(text) && !key.endsWith('.unsent'))
+  assert.ok(found.length > 10)
+  const missing = found
+    .map(([key]) => key)
+    .filter((key) => !ABOUT_MAIL.test(key) && !Object.hasOwn(english, `${key}.unsent`))
+  assert.deepEqual(missing, [])
+})
+
 test('every message has the same values in every language', () => {
   assert.deepEqual(Object.keys(german), Object.keys(english))
   for (const [key, text] of Object.entries(english)) {
@@ -76,7 +91,8 @@ test('every message is used', () => {
   // A key can end in a value of the code: `layout.theme.${value}`.
   const prefixes = [...sources.matchAll(/`([a-z-]+(?:\.[a-z-]+)*\.)\$\{/g)].map(([, prefix = '']) => prefix)
   const unused = Object.keys(english).filter(
-    (key) => !sources.includes(`'${key}'`) && !prefixes.some((prefix) => key.startsWith(prefix)),
+    (key) =>
+      !sources.includes(`'${key.replace(/\.unsent$/, '')}'`) && !prefixes.some((prefix) => key.startsWith(prefix)),
   )
   assert.deepEqual(unused, [])
 })

@@ -20,6 +20,8 @@ export type Site = {
   announcement?: string
   /** Text at the top of every page in read-only mode; absent otherwise. */
   readOnly?: (language: Language) => string
+  /** Whether the instance has a mail server. Otherwise emails are files for its operators. */
+  sendsMail: boolean
   /** Text at the top of every page of a quiet copy; absent otherwise. */
   quiet?: (language: Language) => string
   paths: {

@@ -1,10 +1,12 @@
 // The frame of the account settings: heading, notes and tabs.
+
 import type { FastifyReply } from 'fastify'
 import { buttonForm, errorSummary } from '#platform/html/forms.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
 import type { IconName } from '#platform/html/icons.ts'
 import type { MessageKey } from '#platform/html/languages.ts'
 import { note, tabs } from '#platform/html/lists.ts'
+import { mailKey } from '#platform/html/mail-texts.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { errorsOf } from '#web/kit/forms.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
@@ -59,13 +61,13 @@ function unverifiedNote(page: PageContext, email: string): Markup {
   const { t, rich } = page.language
   const again = buttonForm(page, {
     action: pathTo(page, `${PATHS.security}/email/link`),
-    text: t('unverified.again'),
+    text: t(mailKey(page, 'unverified.again')),
     isTight: true,
   })
   return note(
     page,
     'warn',
-    html`<div class="row"><p class="grow">${rich('unverified.text', { email: html`<strong>${email}</strong>` })}</p>${again}</div>`,
+    html`<div class="row"><p class="grow">${rich(mailKey(page, 'unverified.text'), { email: html`<strong>${email}</strong>` })}</p>${again}</div>`,
   )
 }
 

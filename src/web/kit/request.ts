@@ -157,7 +157,9 @@ export function noticeOf(
   { query, page }: Pick<PageRequest, 'query' | 'page'>,
   values?: MessageValues,
 ): string | undefined {
-  const key = `done.${query('done')}`
+  const sent = `done.${query('done')}`
+  const unsent = `${sent}.unsent`
+  const key = !page.site.sendsMail && isMessageKey(unsent) ? unsent : sent
   if (!isMessageKey(key)) return undefined
   try {
     return page.language.t(key, values)

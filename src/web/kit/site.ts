@@ -18,6 +18,7 @@ export function createSite({ config }: Pick<Deps, 'config'>): Site {
     name: config.site.name,
     url: config.http.baseUrl.replace(/\/$/, ''),
     assets: loadAssets(),
+    sendsMail: config.mail.kind === 'smtp',
     paths: {
       home: config.site.isServed ? '/' : PATHS.profile,
       signIn: PATHS.signIn,

@@ -280,6 +280,24 @@ test('after "Send and next" the next project opens, and the decision can be undo
   assertSays(await undo(moderator, next, first), 409, 'can no longer be undone')
 })
 
+test('undo fills the form with the choice and the message', async () => {
+  const project = await waiting()
+  const moderator = as(mira)
+  const message = `Please name the licence.\n${'x'.repeat(2000)}`
+  const page = await moderator.get(reviewOf(project))
+  const sent = await decide(moderator, page, project, { do: 'stay', decision: 'reject', message })
+  const rejected = await moderator.get(String(sent.headers.location))
+  const undone = await undo(moderator, rejected, project)
+  const path = String(undone.headers.location)
+  const restored = await moderator.get(path)
+  assertSays(restored, 200, message)
+  assert.match(restored.body, /value="reject" checked/)
+  assertLeads(
+    await decide(moderator, restored, project, { do: 'stay', decision: 'reject', message }),
+    `${reviewOf(project)}?done=rejected`,
+  )
+})
+
 test('the last decision leads to the queue, which offers to undo it for 5 minutes', async () => {
   t.freeze()
   const project = await waiting('Alone')

@@ -18,6 +18,7 @@ export function samplePage(
       name: 'Depot',
       url: 'https://depot.test/base',
       assets: ASSETS,
+      sendsMail: true,
       paths: { home: '/', signIn: '/sign-in', signOut: '/sign-out', account: '/account', preferences: '/preferences' },
     },
     language,

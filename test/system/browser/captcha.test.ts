@@ -28,7 +28,7 @@ test('a person solves it on a phone, and the browser rejects nothing of it', asy
   await page.getByLabel('Email address').fill('solver@example.org')
   await page.getByLabel('Password').fill(PASSWORD)
   await page.getByRole('button', { name: 'Sign up' }).click()
-  await page.getByRole('heading', { name: 'Check your mail' }).waitFor()
+  await page.getByRole('heading', { name: 'Verify your email address' }).waitFor()
   await page.locator('.menu > summary').click()
   await page.getByRole('button', { name: 'Sign out' }).click()
   await page.getByText('You are signed out.').waitFor()

@@ -70,7 +70,7 @@ for (const { name, ...options } of LOOKS) {
     await look('02-sign-up-refused')
     await page.getByLabel('Password').fill(PASSWORD)
     await submit(page, 'Sign up')
-    await page.getByRole('heading', { name: 'Check your mail' }).waitFor()
+    await page.getByRole('heading', { name: 'Verify your email address' }).waitFor()
     await look('03-check-mail')
     await page.getByRole('link', { name: 'Continue' }).click()
     await page.getByText('is not verified').waitFor()

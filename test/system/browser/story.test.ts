@@ -65,7 +65,7 @@ async function signUp({ page }: Actor, username: string): Promise<void> {
   await page.getByLabel('Email address').fill(email)
   await page.getByLabel('Password').fill(PASSWORD)
   await press(page, 'Sign up')
-  await says(page, 'Check your mail')
+  await says(page, 'Verify your email address')
   const mail = (await mailsTo(site.t, email, /Verify/)).at(-1) ?? ''
   await page.goto(/^(http:\/\/\S+[?&]flow=\w+)\r$/m.exec(mail)?.[1] ?? assert.fail(mail))
   await press(page, 'Verify address')

@@ -14,6 +14,6 @@ export function mustVerifyEmail({ config }: Pick<Deps, 'config'>, viewer: Pick<V
 export function requireVerifiedEmail(deps: Pick<Deps, 'config'>, viewer: Pick<Viewer, 'emailVerified'>): void {
   if (!mustVerifyEmail(deps, viewer)) return
   throw forbidden(
-    'Verify your email address first. Open the link in the email that was sent to you, or request another one.',
+    'Verify your email address first. Open its link, or request another one.',
   )
 }

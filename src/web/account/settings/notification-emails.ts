@@ -1,4 +1,5 @@
 // The settings which notifications are emailed, and the page behind the links that turn off one kind.
+
 import type { FastifyReply } from 'fastify'
 import { EMAIL_KINDS, type EmailKind } from '#features/people/notifications/emails/email-kinds.ts'
 import { readEmailSettings } from '#features/people/notifications/emails/queries.ts'
@@ -13,6 +14,7 @@ import { checkbox, fieldset, form } from '#platform/html/forms.ts'
 import { html, type Part } from '#platform/html/html.ts'
 import type { MessageKey } from '#platform/html/languages.ts'
 import { note, slip } from '#platform/html/lists.ts'
+import { mailKey } from '#platform/html/mail-texts.ts'
 import { type PageContext, pathTo } from '#platform/html/page-context.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, withQuery } from '#web/kit/paths.ts'
@@ -96,12 +98,13 @@ ${form(page, {
   action: pathTo(page, PATHS.notificationEmails),
   content: html`${groups}<div><button class="main">${t('save')}</button></div>`,
 })}
-<p class="hint">${t('notifications.email.always')}</p>
+<p class="hint">${t(mailKey(page, 'notifications.email.always'))}</p>
 </section>`
   return showSettings(request, { title: t('settings.notifications'), body })
 }
 
 function addressNote(page: PageContext, { email, email_verified }: OwnRequest['account']): Part {
+  if (!page.site.sendsMail) return note(page, 'warn', html`<p>${page.language.t('notifications.email.unsent')}</p>`)
   if (email !== null && email_verified) return null
   const security = (text: Part) => html`<a href="${pathTo(page, PATHS.security)}">${text}</a>`
   return note(page, 'warn', html`<p>${page.language.rich('notifications.email.no-address', { link: security })}</p>`)

@@ -34,7 +34,7 @@ test('the email settings show every kind and store what differs', async () => {
   const admin = await t.make.account({ role: 'admin' })
   assertSays(await visitor(t, admin.token).get(SETTINGS), 200, 'Messages of moderators to operators')
   const unverified = await t.make.account({ email_verified: false })
-  assertSays(await visitor(t, unverified.token).get(SETTINGS), 200, 'no verified email address')
+  assertSays(await visitor(t, unverified.token).get(SETTINGS), 200, 'This instance does not send emails.')
 })
 
 test('a link of an email asks before it turns off a kind, without a session', async () => {

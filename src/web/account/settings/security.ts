@@ -91,6 +91,7 @@ export async function showSecurity(
         email: email ?? account.email ?? '',
         payoutHandle: payoutHandle ?? account.payout_handle ?? '',
         keepsTokens,
+        verifiesEmail: deps.config.accounts.requireVerifiedEmail,
         refusal,
       })
     : html`<section class="section"><h2>${t('confirm')}</h2>
@@ -106,6 +107,7 @@ function securityView(
     email: string
     payoutHandle: string
     keepsTokens: boolean
+    verifiesEmail: boolean
     refusal: FormRefusal | undefined
   },
 ): Markup {
@@ -123,7 +125,12 @@ ${endTokensField(page, of)}
 <div><button>${t('security.payout.send')}</button></div>`
   const disable = html`${codeField(page, t('security.code'), of)}<div><button class="danger">${t('security.turn-off')}</button></div>`
   const { email: address, email_verified: isVerified } = of.account
-  const state = isVerified ? badge('good', t('security.verified')) : badge('warn', t('security.not-verified'))
+  // Without verification, an address counts as verified although nobody has checked it.
+  const state = !of.verifiesEmail
+    ? null
+    : isVerified
+      ? badge('good', t('security.verified'))
+      : badge('warn', t('security.not-verified'))
   return html`<section class="section"><h2>${t('field.email')}</h2>
 ${address !== null && html`<p><bdi>${address}</bdi> ${state}</p>`}
 ${form(page, { action: `${path}/email`, content: email })}

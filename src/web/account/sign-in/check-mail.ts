@@ -1,6 +1,8 @@
 // The page after sign-up: tells the user to open the emailed link, and sends it again.
+
 import type { FastifyReply } from 'fastify'
 import { resendVerification } from '#features/people/accounts/credentials/change-email.ts'
+import { mailKey } from '#platform/html/mail-texts.ts'
 import { attempt, type FormRefusal } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, returnPath, withQuery } from '#web/kit/paths.ts'
@@ -22,5 +24,5 @@ function showCheckMail(request: OwnRequest, returnTo: string, refusal?: FormRefu
   const { account, page, show, redirect } = request
   if (account.email_verified || account.email === null) return redirect(returnPath(returnTo))
   const body = checkMailView(page, { email: account.email, returnTo, notice: noticeOf(request), refusal })
-  return show({ title: page.language.t('check-mail'), body, refusal })
+  return show({ title: page.language.t(mailKey(page, 'check-mail')), body, refusal })
 }

@@ -1,7 +1,9 @@
 // Views of sign-in, sign-up and password reset.
+
 import { checkbox, form, hiddenField, passwordField, textField } from '#platform/html/forms.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
 import { note, slip } from '#platform/html/lists.ts'
+import { mailKey } from '#platform/html/mail-texts.ts'
 import { type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { errorsOf, type FormRefusal } from '#web/kit/forms.ts'
 import { PATHS, returnPath } from '#web/kit/paths.ts'
@@ -173,7 +175,7 @@ ${form(page, { action: pathTo(page, PATHS.firstAdmin), content })}`)
 export function forgottenPasswordView(page: PageContext, of: Common & { isSent: boolean }): Markup {
   const { t } = page.language
   return slip(html`<h1>${t('forgotten')}</h1>
-${of.isSent ? note(page, 'good', html`<p>${t('forgotten.sent')}</p>`, { role: 'status' }) : forgottenForm(page, of)}
+${of.isSent ? note(page, 'good', html`<p>${t(mailKey(page, 'forgotten.sent'))}</p>`, { role: 'status' }) : forgottenForm(page, of)}
 <p class="soft">${link(page, PATHS.signIn, t('forgotten.back'))}</p>`)
 }
 
@@ -182,9 +184,9 @@ function forgottenForm(page: PageContext, of: Common): Part {
   if (of.captcha.isBarred) return [messages(page, of), warning(page, t('forgotten.barred'))]
   const content = html`${textField(page, { name: 'username', label: t('field.name-or-email'), maxLength: 254, autocomplete: 'username', isName: true, errors: errorsOf(of) })}
 ${captchaField(page, of.captcha)}
-<button class="main">${t('forgotten.send')}</button>`
+<button class="main">${t(mailKey(page, 'forgotten.send'))}</button>`
   return [
-    html`<p class="soft">${t('forgotten.text')}</p>`,
+    html`<p class="soft">${t(mailKey(page, 'forgotten.text'))}</p>`,
     messages(page, of),
     form(page, { action: pathTo(page, PATHS.forgotPassword), content }),
   ]
@@ -208,8 +210,8 @@ ${form(page, { action: pathTo(page, PATHS.resetPassword), content })}`)
 /** Tells a user whose sign-up continues by email to open the link. */
 export function sentKeyView(page: PageContext, email: string): Markup {
   const { t, rich } = page.language
-  return slip(html`<h1>${t('check-mail')}</h1>
-<p>${rich('sign-up.sent-key', { email: html`<strong>${email}</strong>` })}</p>`)
+  return slip(html`<h1>${t(mailKey(page, 'check-mail'))}</h1>
+<p>${rich(mailKey(page, 'sign-up.sent-key'), { email: html`<strong>${email}</strong>` })}</p>`)
 }
 
 /** Tells a new user to open the emailed link, which can be sent again. */
@@ -218,12 +220,12 @@ export function checkMailView(
   of: { email: string; returnTo: string; notice?: string | undefined; refusal?: FormRefusal | undefined },
 ): Markup {
   const { t, rich } = page.language
-  const again = html`${hiddenField('return', of.returnTo)}<button>${t('unverified.again')}</button>`
+  const again = html`${hiddenField('return', of.returnTo)}<button>${t(mailKey(page, 'unverified.again'))}</button>`
   const change = (text: Part) => html`<a href="${pathTo(page, PATHS.security)}">${text}</a>`
-  return slip(html`<h1>${t('check-mail')}</h1>
+  return slip(html`<h1>${t(mailKey(page, 'check-mail'))}</h1>
 ${messages(page, of)}
-<p>${rich('check-mail.text', { email: html`<strong>${of.email}</strong>` })}</p>
-<p class="soft">${rich('check-mail.hint', { link: change })}</p>
+<p>${rich(mailKey(page, 'check-mail.text'), { email: html`<strong>${of.email}</strong>` })}</p>
+<p class="soft">${rich(mailKey(page, 'check-mail.hint'), { link: change })}</p>
 <div class="row"><a class="button main" href="${pathTo(page, returnPath(of.returnTo))}">${t('go-on')}</a>${form(page, { action: pathTo(page, PATHS.checkMail), content: again })}</div>`)
 }
 

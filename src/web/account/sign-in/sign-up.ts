@@ -1,4 +1,5 @@
 // Sign-up, and the creation of the first admin.
+
 import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
@@ -7,6 +8,7 @@ import { FlowField } from '#features/people/accounts/requests.ts'
 import { ACCOUNT_CHECKS, type AccountFields } from '#features/people/accounts/sign-up/create-account.ts'
 import { createFirstAdmin, requireNoAdmin } from '#features/people/accounts/sign-up/create-first-admin.ts'
 import { checksOf, signUp } from '#features/people/accounts/sign-up/sign-up.ts'
+import { mailKey } from '#platform/html/mail-texts.ts'
 import { attempt, checkValues, type FormRefusal, withOtherErrors } from '#web/kit/forms.ts'
 import type { Pages } from '#web/kit/pages.ts'
 import { leavesSite, PATHS, returnPath, withQuery } from '#web/kit/paths.ts'
@@ -90,7 +92,7 @@ async function showSignUp(request: PageRequest, refusal?: FormRefusal): Promise<
 
 /** The same page for every email address. */
 function showSentKey({ page, show }: PageRequest, email: string): FastifyReply {
-  return show({ title: page.language.t('check-mail'), body: sentKeyView(page, email) })
+  return show({ title: page.language.t(mailKey(page, 'check-mail')), body: sentKeyView(page, email) })
 }
 
 const Link = Type.Object({ flow: FlowField })

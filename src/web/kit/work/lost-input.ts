@@ -18,19 +18,31 @@ const RESTORE = 'restore'
 
 /** Stores the form, and leads to the sign-in page, which leads back to the filled form. */
 export async function keepForm(request: PageRequest): Promise<FastifyReply> {
-  const { deps, req, reply, page, toSignIn } = request
-  const { config } = deps
+  const { req, page, toSignIn } = request
   const url = new URL(page.address, 'http://local')
   const fields = fieldsToKeep(req.body)
   if (Object.keys(fields).length === 0) return toSignIn()
-  const name = cookieName(config, 'form')
+  for (const [name, key] of Object.entries(await restoreLater(request, url.pathname, fields)))
+    url.searchParams.set(name, key)
+  if (!url.searchParams.has(RESTORE)) return toSignIn()
+  return request.redirect(signInPath(`${url.pathname}${url.search}`))
+}
+
+/**
+ * Stores fields for the form of a page of this browser. Returns the values for the query of the page, which then shows them
+ * once; nothing if the fields are too large.
+ */
+export async function restoreLater(
+  { deps, req, reply }: PageRequest,
+  path: string,
+  fields: StoredFields,
+): Promise<Record<string, string>> {
+  const name = cookieName(deps.config, 'form')
   const browser = req.cookies[name] ?? newSecret().secret
-  const path = url.pathname
   const key = await storeForm(deps.db, { browser, path, now: deps.now(), caller: callerOf(req), fields })
-  if (key === undefined) return toSignIn()
-  reply.setCookie(name, browser, { ...cookieOptions(config), maxAge: HOUR_MS / 1000 })
-  url.searchParams.set(RESTORE, key)
-  return request.redirect(signInPath(`${path}${url.search}`))
+  if (key === undefined) return {}
+  reply.setCookie(name, browser, { ...cookieOptions(deps.config), maxAge: HOUR_MS / 1000 })
+  return { [RESTORE]: key }
 }
 
 /** Returns the stored form that the URL names, once. */

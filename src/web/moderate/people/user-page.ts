@@ -1,4 +1,5 @@
 // A user for moderators: facts, timeline, the shared note, changes of the profile, and the message to the operators.
+
 import { replaceIcon } from '#features/basics/images/icons.ts'
 import { askOperators } from '#features/community/moderation/users/ask-operators.ts'
 import { getNote, getUserRecord, type NoteRow } from '#features/community/moderation/users/queries.ts'
@@ -21,6 +22,7 @@ import { wholeNumber } from '#platform/html/format.ts'
 import { form, hiddenField, textArea, textField } from '#platform/html/forms.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
 import { face, note } from '#platform/html/lists.ts'
+import { mailKey } from '#platform/html/mail-texts.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { sheetHead, sheetPart } from '#platform/html/work/frame.ts'
 import { checkValues } from '#web/kit/forms.ts'
@@ -96,7 +98,7 @@ function showUser(request: OwnRequest, data: Data, state: FormState) {
     form: state,
     notes: record.suspended !== null && note(page, 'bad', suspensionText(page, record.suspended)),
     body: [
-      factsPart(page, data),
+      factsPart(request, data),
       notePart(page, data, stateOf(request, state, ['note'])),
       timelinePart(page, record),
       historyParts(page, record),
@@ -113,7 +115,7 @@ function suspensionText(page: PageContext, { since, until, reason }: NonNullable
   return html`<p>${from} ${end}</p>${reason !== null && html`<p dir="auto">${reason}</p>`}`
 }
 
-function factsPart(page: PageContext, { account, record }: Data): Markup {
+function factsPart({ page, deps }: OwnRequest, { account, record }: Data): Markup {
   const { language } = page
   const { t } = language
   const { user, counts } = record
@@ -123,7 +125,7 @@ function factsPart(page: PageContext, { account, record }: Data): Markup {
     [t('reports.user.joined'), timeOf(page, user.created)],
     [t('reports.user.role'), t(`reports.role.${user.role}`)],
     [t('reports.user.badges'), badgesOf(user.badges).join(', ')],
-    [t('reports.user.verified'), yesNo(record.email_verified)],
+    [t('reports.user.verified'), deps.config.accounts.requireVerifiedEmail && yesNo(record.email_verified)],
     [t('reports.user.two-factor'), yesNo(record.has_totp)],
     [t('reports.user.projects'), number(counts.projects)],
     [
@@ -182,7 +184,7 @@ ${textArea(page, { name: 'bio', label: t('reports.user.bio'), value: state.text(
 
 function askPart(page: PageContext, { account }: Data, state: FormState): Markup {
   const { t } = page.language
-  const content = html`${textArea(page, { name: 'message', label: t('reports.ask.label'), hint: t('reports.ask.hint'), value: state.text('message'), maxLength: 4_096, rows: 4, errors: state.errors })}
+  const content = html`${textArea(page, { name: 'message', label: t('reports.ask.label'), hint: t(mailKey(page, 'reports.ask.hint')), value: state.text('message'), maxLength: 4_096, rows: 4, errors: state.errors })}
 <div class="line"><button name="do" value="ask">${icon(page, 'send')}${t('reports.ask.send')}</button></div>`
   return sheetPart({
     id: 'ask',

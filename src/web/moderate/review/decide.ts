@@ -1,6 +1,7 @@
 // The commands of the review page: decisions, notes, claims, scans and undo.
 import type { ProjectPatch } from '#features/catalogue/projects/edit/requests.ts'
 import { updateProject } from '#features/catalogue/projects/edit/update-project.ts'
+import { findDecision } from '#features/catalogue/reviews/decisions.ts'
 import { overrideScan, repeatScan } from '#features/catalogue/scans/override-scan.ts'
 import { postMessage } from '#features/catalogue/threads/post-message.ts'
 import { claimNext, claimProject, releaseClaim } from '#features/community/moderation/claim-project.ts'
@@ -10,6 +11,7 @@ import type { OwnRequest } from '#web/kit/pages.ts'
 import { PATHS, reviewPath } from '#web/kit/paths.ts'
 import type { Done } from '#web/kit/request.ts'
 import type { FormState, Outcome } from '#web/kit/work/form-page.ts'
+import { restoreLater } from '#web/kit/work/lost-input.ts'
 import { DECISIONS, type DecisionName } from './decision-form.ts'
 import type { Review } from './load-review.ts'
 
@@ -93,17 +95,25 @@ export async function releaseThis({ deps, viewer }: OwnRequest, { project }: Rev
   return { done: 'released-one', path: reviewPath(project.id) }
 }
 
-/** Undoes the decision and claims the project again. @throws ApiError `conflict` if it is final or something happened since */
-export async function undoDecision({ deps, viewer }: OwnRequest, review: Review, form: FormState): Promise<Outcome> {
-  const { project, membership, changes } = review
+const DECISION_OF: Readonly<Partial<Record<string, DecisionName>>> = { withheld: 'withhold', rejected: 'reject' }
+
+/** Undoes the decision, claims the project again, and fills the form with the choice and the message. @throws ApiError `conflict` if it is final or something happened since */
+export async function undoDecision(request: OwnRequest, review: Review, form: FormState): Promise<Outcome> {
+  const { deps, viewer } = request
+  const { project, membership, changes, view } = review
   const { decision } = changes
   if (decision === null || Date.parse(decision.undo_until) <= deps.now()) {
     throw new ApiError('conflict', 'This decision can no longer be undone')
   }
+  const hasMessage = ((await findDecision(deps.db, project.id))?.message ?? null) !== null
   const patch = { status: decision.from as NonNullable<ProjectPatch['status']>, seen: form.text('seen') }
   await updateProject(deps, viewer, { project, membership, patch })
   if (decision.from === 'processing') await claimProject(deps, viewer, project.id)
-  return { done: 'undone', path: reviewPath(project.id) }
+  const path = reviewPath(project.id)
+  if (!hasMessage) return { done: 'undone', path }
+  const message = view.moderator_message?.body ?? view.moderator_message?.message ?? ''
+  const fields = { decision: DECISION_OF[decision.to] ?? 'approve', message }
+  return { done: 'undone', path, with: await restoreLater(request, path, fields) }
 }
 
 function heldVersion({ scans }: Review, form: FormState): string {

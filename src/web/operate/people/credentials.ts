@@ -1,4 +1,5 @@
 // Sessions, password links and pending deletions of an account.
+
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { makePasswordLink } from '#features/people/accounts/administration/make-password-link.ts'
 import { signOutAccount } from '#features/people/accounts/administration/sign-out-account.ts'
@@ -6,6 +7,7 @@ import { restoreAccount } from '#features/people/accounts/deletion/restore-accou
 import { exactTime } from '#platform/html/format.ts'
 import { checkbox } from '#platform/html/forms.ts'
 import { html } from '#platform/html/html.ts'
+import { mailKey } from '#platform/html/mail-texts.ts'
 import { pathTo } from '#platform/html/page-context.ts'
 import { sheetPart } from '#platform/html/work/frame.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
@@ -53,7 +55,10 @@ export function credentialPages(pages: Pages): void {
     name: 'operateRestore',
     title: ({ page }, { account }) => page.language.t('ops.restore.title', { name: account.username }),
     button: ({ page }) => page.language.t('ops.account.restore'),
-    consequences: ({ page }) => [page.language.t('ops.restore.effect'), page.language.t('ops.restore.sessions')],
+    consequences: ({ page }) => [
+      page.language.t('ops.restore.effect'),
+      page.language.t(mailKey(page, 'ops.restore.sessions')),
+    ],
     decide: async (request, { account }, form) => {
       await confirmOperator(request, form)
       await restoreAccount(request.deps, actorOf(request.viewer), account.id)

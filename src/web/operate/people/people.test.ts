@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
-import { makeMember, PASSWORD } from '#test/support/http/account-steps.ts'
+import { makeMember, PASSWORD, signIn } from '#test/support/http/account-steps.ts'
 import { assertValidHtml } from '#test/support/http/html-page.ts'
 import { assertLeads, assertSays, type Visitor, visitor } from '#test/support/http/visitor.ts'
 
@@ -82,6 +82,23 @@ test('a suspension states its consequences, and is refused without a reason; lif
   assert.deepEqual(await audited(1), ['account.suspended'])
   const lifted = await operator.send(`${page()}/unsuspend`, `${page()}/unsuspend`, { do: 'confirm' })
   assertLeads(lifted, `${page()}?done=account-unsuspended`)
+})
+
+test('the last sign-in and the address of a suspended account are what they were', async () => {
+  const member = await makeMember(t, { username: 'seen' })
+  assert.equal((await signIn(t, member.username)).statusCode, 200)
+  const path = `/operator/user/${member.id}`
+  const lastSignIn = async () => /<dt>Last sign-in<\/dt><dd>(.*?)<\/dd>/.exec((await operator.get(path)).body)?.[1]
+  const before = await lastSignIn()
+  assert.match(before ?? '', /<time/)
+  assertLeads(
+    await operator.send(`${path}/suspend`, `${path}/suspend`, { reason: 'Advertising', until: '' }),
+    `${path}?done=account-suspended`,
+  )
+  assert.equal(await lastSignIn(), before)
+  // Without verification, an address is never called verified.
+  assert.ok(!/verified/.test((await operator.get(path)).body))
+  assertSays(await operator.get(`${path}?done=account-suspended`), 200, 'The user sees the reason when they sign in.')
 })
 
 test('role and badges change; the last admin keeps the role', async () => {

@@ -1,9 +1,11 @@
 // Suspension of an account, with its consequences in numbers and the message that the user receives.
+
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { Suspension, toSuspension } from '#features/people/accounts/administration/requests.ts'
 import { suspendAccount, unsuspendAccount } from '#features/people/accounts/administration/suspend-account.ts'
 import { textArea, textField } from '#platform/html/forms.ts'
 import { html, type Part } from '#platform/html/html.ts'
+import { mailKey } from '#platform/html/mail-texts.ts'
 import { checkValues } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import type { FormState } from '#web/kit/work/form-page.ts'
@@ -20,7 +22,7 @@ export function suspensionPages(pages: Pages): void {
     consequences: ({ page }, { figures }) => [
       page.language.t('ops.suspend.sessions', { sessions: figures.sessions, tokens: figures.tokens }),
       page.language.t('ops.suspend.projects', { count: figures.publicProjects }),
-      page.language.t('ops.suspend.mail'),
+      page.language.t(mailKey(page, 'ops.suspend.mail')),
     ],
     fields: suspensionFields,
     decide: async (request, { account }, form) => {
@@ -39,7 +41,10 @@ export function suspensionPages(pages: Pages): void {
     name: 'operateUnsuspend',
     title: ({ page }, { account }) => page.language.t('ops.unsuspend.title', { name: account.username }),
     button: ({ page }) => page.language.t('ops.account.unsuspend'),
-    consequences: ({ page }) => [page.language.t('ops.unsuspend.effect'), page.language.t('ops.unsuspend.mail')],
+    consequences: ({ page }) => [
+      page.language.t('ops.unsuspend.effect'),
+      page.language.t(mailKey(page, 'ops.unsuspend.mail')),
+    ],
     decide: async (request, { account }, form) => {
       await confirmOperator(request, form)
       await unsuspendAccount(request.deps, actorOf(request.viewer), account.id)

@@ -38,7 +38,10 @@ export async function listAccountFigures(
       ((select count(*) from personal_access_token where account_id = listed.id and expires > ${now})
         + (select count(*) from oauth_token where account_id = listed.id and expires > ${now}))::int as tokens,
       owned.projects, owned.public_projects as "publicProjects",
-      (select max(last_login) from session where account_id = listed.id) as seen
+      greatest((select max(last_login) from session where account_id = listed.id),
+        -- Sessions end, for example with a suspension.
+        (select max(at) from audit_entry where actor_id = listed.id
+          and action in ('account.created', 'account.signed_in'))) as seen
     from unnest(${ids}::text[]) as listed (id), lateral (
       select count(*)::int as projects, count(*) filter (where status in ('approved', 'archived'))::int as public_projects
       from team_member join project using (team_id) where account_id = listed.id and is_owner) owned`.execute(db)
