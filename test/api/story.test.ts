@@ -2,12 +2,17 @@
 // launcher and the bot that follows the changes.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { GRANTABLE_SCOPES } from '#lib/access/scopes.ts'
-import { DAY_MS } from '#lib/time.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
-import { form, modJar, projectData, versionData } from '#test/support/http/forms.ts'
-import { appointModerator, firstAdmin, type StoryPerson, signUp } from '#test/support/story/empty-instance.ts'
+import {
+  appointModerator,
+  approve,
+  firstAdmin,
+  makeProject,
+  makeToken,
+  publish,
+  signUp,
+} from '#test/support/story/empty-instance.ts'
 
 let t: TestApp
 before(async () => {
@@ -29,21 +34,26 @@ test('a program publishes, moderators approve, a launcher finds the update, a bo
   const admin = await firstAdmin(t)
   const [author, moderator] = [await signUp(t, 'ida'), await signUp(t, 'mira')]
   await appointModerator(t, admin, moderator)
-  const token = await makeToken(author)
-  const library = await makeProject(token, 'lamp-library')
-  const mod = await makeProject(token, 'lamps')
+  const token = await makeToken(t, author)
+  const library = await makeProject(t, token, 'lamp-library')
+  const mod = await makeProject(t, token, 'lamps')
 
-  const first = await publish(token, library, { version_number: '1.0.0' })
+  const first = await publish(t, token, { project_id: library, version_number: '1.0.0' })
   const dependencies = [{ project_id: library, dependency_type: 'required' }]
-  const dry = await publish(token, mod, { version_number: '1.0.0+fabric', dependencies }, '?dry_run=true')
+  const dry = await publish(t, token, {
+    project_id: mod,
+    version_number: '1.0.0+fabric',
+    dependencies,
+    query: '?dry_run=true',
+  })
   assert.equal((await t.as({ token }).get(`/v3/project/${mod}/version`)).json().length, 0, JSON.stringify(dry))
-  const old = await publish(token, mod, { version_number: '1.0.0+fabric', dependencies })
+  const old = await publish(t, token, { project_id: mod, version_number: '1.0.0+fabric', dependencies })
 
   // Hidden until the decision, for everyone else.
   assertError(await t.anyone.get('/v3/project/lamps'), 404, 'not_found')
   assertError(await t.anyone.get(`/v3/version/${old.id}`), 404, 'not_found')
   const start = (await t.anyone.get('/v3/changes')).json()
-  for (const project of [library, mod]) await approve(token, moderator, project)
+  for (const project of [library, mod]) await approve(t, token, moderator, project)
 
   await t.searchable()
   assert.deepEqual((await search('lamps')).map(({ slug }: { slug: string }) => slug)[0], 'lamps')
@@ -51,7 +61,7 @@ test('a program publishes, moderators approve, a launcher finds the update, a bo
   const file = await t.anyone.get(new URL(url).pathname)
   assert.equal(file.statusCode, 200)
 
-  const next = await publish(token, mod, { version_number: '1.1.0+fabric', dependencies })
+  const next = await publish(t, token, { project_id: mod, version_number: '1.1.0+fabric', dependencies })
   const update = await t.anyone.post(`/v3/version_file/${hashes.sha512}/update`, {
     loaders: ['fabric'],
     loader_fields: { game_versions: ['1.20.1'] },
@@ -77,36 +87,3 @@ test('a program publishes, moderators approve, a launcher finds the update, a bo
   assert.equal((await t.as({ token }).delete(`/v3/project/${mod}`)).statusCode, 204)
   assertError(await t.anyone.get('/v3/project/lamps'), 404, 'not_found')
 })
-
-/** A program uses a token of its author. */
-async function makeToken(author: StoryPerson): Promise<string> {
-  const body = { name: 'Build', scopes: GRANTABLE_SCOPES, expires: new Date(t.deps.now() + 30 * DAY_MS).toISOString() }
-  const answer = await t.as(author).post('/_internal/pat', body)
-  assert.ok(answer.statusCode < 300, answer.body)
-  return answer.json().access_token
-}
-
-async function makeProject(token: string, slug: string): Promise<string> {
-  const { payload, headers } = await form(projectData(slug, { name: slug }))
-  const answer = await t.as({ token }).post('/v3/project', payload, { headers })
-  assert.ok(answer.statusCode < 300, answer.body)
-  return answer.json().id
-}
-
-async function publish(token: string, project_id: string, fields: Record<string, unknown>, query = '') {
-  const bytes = modJar(`${project_id} ${fields['version_number']}`)
-  const { payload, headers } = await form({ project_id, ...versionData(fields) }, [{ name: 'file', bytes }])
-  const answer = await t.as({ token }).post(`/v3/version${query}`, payload, { headers })
-  assert.ok(answer.statusCode < 300, answer.body)
-  return answer.json()
-}
-
-async function approve(token: string, moderator: StoryPerson, project: string): Promise<void> {
-  const submitted = await t.as({ token }).patch(`/v3/project/${project}`, { status: 'processing' })
-  assert.equal(submitted.statusCode, 204, submitted.body)
-  const next = await t.as(moderator).post('/_internal/moderation/projects/next', {})
-  assert.equal(next.json().project.id, project, next.body)
-  const { seen } = (await t.as(moderator).get(`/_internal/moderation/projects/${project}/changes`)).json()
-  const decided = await t.as(moderator).patch(`/v3/project/${project}`, { status: 'approved', seen })
-  assert.equal(decided.statusCode, 204, decided.body)
-}

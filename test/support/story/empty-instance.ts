@@ -2,8 +2,11 @@
 // does for a stranger.
 import assert from 'node:assert/strict'
 import { makeFirstAdminLink } from '#features/people/accounts/sign-up/create-first-admin.ts'
+import { GRANTABLE_SCOPES } from '#lib/access/scopes.ts'
+import { DAY_MS } from '#lib/time.ts'
 import type { TestApp } from '../app/test-app.ts'
 import { mailsTo, PASSWORD } from '../http/account-steps.ts'
+import { form, modJar, projectData, versionData } from '../http/forms.ts'
 import { visitor } from '../http/visitor.ts'
 
 export type StoryPerson = { id: string; username: string; token: string }
@@ -48,4 +51,44 @@ async function signInAs(t: TestApp, username: string): Promise<StoryPerson> {
 export async function appointModerator(t: TestApp, admin: StoryPerson, person: StoryPerson): Promise<void> {
   const answer = await t.as(admin).patch(`/v3/user/${person.id}`, { role: 'moderator' })
   assert.equal(answer.statusCode, 204, answer.body)
+}
+
+/** Creates an access token for a program of the author. */
+export async function makeToken(t: TestApp, author: StoryPerson): Promise<string> {
+  const body = { name: 'Build', scopes: GRANTABLE_SCOPES, expires: new Date(t.deps.now() + 30 * DAY_MS).toISOString() }
+  const answer = await t.as(author).post('/_internal/pat', body)
+  assert.ok(answer.statusCode < 300, answer.body)
+  return answer.json().access_token
+}
+
+/** Creates a project that is a draft; returns its ID. */
+export async function makeProject(t: TestApp, token: string, slug: string): Promise<string> {
+  const { payload, headers } = await form(projectData(slug, { name: slug }))
+  const answer = await t.as({ token }).post('/v3/project', payload, { headers })
+  assert.ok(answer.statusCode < 300, answer.body)
+  return answer.json().id
+}
+
+/** Uploads a version with a file. */
+export async function publish(
+  t: TestApp,
+  token: string,
+  { query = '', ...fields }: Record<string, unknown> & { project_id: string; version_number: string; query?: string },
+) {
+  const bytes = modJar(`${fields.project_id} ${fields.version_number}`)
+  const { payload, headers } = await form(versionData(fields), [{ name: 'file', bytes }])
+  const answer = await t.as({ token }).post(`/v3/version${query}`, payload, { headers })
+  assert.ok(answer.statusCode < 300, answer.body)
+  return answer.json()
+}
+
+/** Submits a project; the moderator takes it from the queue and approves what they have seen. */
+export async function approve(t: TestApp, token: string, moderator: StoryPerson, project: string): Promise<void> {
+  const submitted = await t.as({ token }).patch(`/v3/project/${project}`, { status: 'processing' })
+  assert.equal(submitted.statusCode, 204, submitted.body)
+  const next = await t.as(moderator).post('/_internal/moderation/projects/next', {})
+  assert.equal(next.json().project.id, project, next.body)
+  const { seen } = (await t.as(moderator).get(`/_internal/moderation/projects/${project}/changes`)).json()
+  const decided = await t.as(moderator).patch(`/v3/project/${project}`, { status: 'approved', seen })
+  assert.equal(decided.statusCode, 204, decided.body)
 }

@@ -1,20 +1,22 @@
-// The whole story in a real browser, with and without scripts: a publisher creates a project and uploads a version,
-// moderators review it, a visitor downloads it, the publisher sees the figures, and an operator finds all of it in the
-// audit log. `IMAGES=docs/images npm test -- test/system/browser/story.test.ts` renews the images of the documents.
+// The whole story in a real browser, with and without scripts, each on an empty instance: the operator opens the printed link
+// and appoints a moderator, a publisher creates a project and uploads a version, moderators review it, a visitor downloads it,
+// the publisher sees the figures, a moderator takes it down and undoes that, and the operator finds all of it in the audit log.
+// Everything is created through pages. `IMAGES=docs/images npm test -- test/system/browser/story.test.ts` renews the images of the documents.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { afterEach, beforeEach, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { MINUTE_MS } from '#lib/time.ts'
 import { newPerson, openSite, type Site } from '#test/support/browser/chromium.ts'
 import { takeImage } from '#test/support/browser/images.ts'
 import { makeZip } from '#test/support/factories/archives.ts'
-import { mailsTo, makeMember, PASSWORD } from '#test/support/http/account-steps.ts'
+import { mailsTo, PASSWORD } from '#test/support/http/account-steps.ts'
+import { firstAdminPath } from '#test/support/story/empty-instance.ts'
 
 let site: Site
-before(async () => {
+beforeEach(async () => {
   site = await openSite()
 })
-after(() => site?.close())
+afterEach(() => site?.close())
 
 const DESCRIPTION = `## Light that remembers
 
@@ -50,12 +52,31 @@ const press = (page: Page, name: string | RegExp): Promise<void> =>
 
 const says = (page: Page, text: string | RegExp): Promise<void> => page.getByText(text).first().waitFor()
 
-async function signInAs(page: Page, username: string): Promise<void> {
-  await page.goto(`${site.url}/account/sign-in`)
-  await page.getByLabel('Username or email address').fill(username)
+/** The operator opens the link that the first start prints. */
+async function begin({ page }: Actor, username: string): Promise<void> {
+  await page.goto(`${site.url}${await firstAdminPath(site.t)}`)
+  await page.getByLabel('Username').fill(username)
+  await page.getByLabel('Email address').fill(`${username}@example.org`)
   await page.getByLabel('Password').fill(PASSWORD)
-  await press(page, 'Sign in')
-  await page.getByRole('heading', { name: 'Profile' }).waitFor()
+  await page.locator('main button.main').click()
+  await page.waitForURL(/\/operator/)
+}
+
+async function openAccount({ page }: Actor, username: string): Promise<void> {
+  await page.goto(`${site.url}/operator/users`)
+  await page.getByRole('searchbox').last().fill(username)
+  await page.keyboard.press('Enter')
+  await page.getByRole('link', { name: username }).first().click()
+}
+
+async function appoint(operator: Actor, username: string): Promise<void> {
+  const { page } = operator
+  await openAccount(operator, username)
+  await page.getByRole('link', { name: 'Change role' }).first().click()
+  await page.getByRole('radio', { name: 'Moderator' }).check()
+  await page.getByLabel('Your password').fill(PASSWORD)
+  await press(page, `Change the role of ${username}`)
+  await says(page, 'The account is changed.')
 }
 
 async function signUp({ page }: Actor, username: string): Promise<void> {
@@ -121,6 +142,9 @@ async function ask({ page }: Actor, hasScripts: boolean): Promise<void> {
   await press(page, 'Start with the oldest')
   await says(page, 'You are reviewing this project.')
   await says(page, 'All images are my own.')
+  // The first review shows all of the project.
+  await says(page, 'Light that remembers')
+  await says(page, 'emberlight-1.0.0.jar')
   await page.getByRole('radio', { name: 'Ask' }).check()
   await page.getByLabel('Message to members').fill('Please add a link to the source code.')
   await press(page, 'Send')
@@ -191,7 +215,24 @@ async function seeNumbers({ page }: Actor): Promise<void> {
   assert.equal(await figure.textContent(), '1')
 }
 
-async function operate({ page }: Actor, publisher: string, spammer: string, hasScripts: boolean): Promise<void> {
+async function takeDownAndUndo({ page }: Actor, project: string): Promise<void> {
+  const { id } = (await (await page.request.get(`${site.url}/v3${project.replace('/mod/', '/project/')}`)).json()) as {
+    id: string
+  }
+  await page.goto(`${site.url}/moderation/takedown?kind=project&id=${id}`)
+  await press(page, 'Preview takedown')
+  await says(page, '1 project will be rejected and hidden.')
+  await says(page, 'The content of 1 file will be blocked on the whole instance.')
+  await press(page, 'Take down')
+  await says(page, 'The content is taken down.')
+  assert.equal((await site.t.anyone.get(project)).statusCode, 404)
+  await press(page, 'Undo takedown')
+  await says(page, 'The takedown is undone.')
+  assert.equal((await site.t.anyone.get(project)).statusCode, 200)
+}
+
+async function operate(operator: Actor, publisher: string, spammer: string, hasScripts: boolean): Promise<void> {
+  const { page } = operator
   await page.goto(`${site.url}/operator`)
   await takeImage(page, hasScripts, 'operate-overview')
   await page.getByRole('link', { name: 'Audit log' }).first().click()
@@ -202,10 +243,7 @@ async function operate({ page }: Actor, publisher: string, spammer: string, hasS
     await entries.getByText(action).first().waitFor()
   }
   await takeImage(page, hasScripts, 'operate-audit-log')
-  await page.goto(`${site.url}/operator/users`)
-  await page.getByRole('searchbox').last().fill(spammer)
-  await page.keyboard.press('Enter')
-  await page.getByRole('link', { name: spammer }).first().click()
+  await openAccount(operator, spammer)
   await page.getByRole('link', { name: 'Suspend' }).first().click()
   await page.getByLabel('Reason').fill('Advertising in every project.')
   await page.getByLabel('Password').fill(PASSWORD)
@@ -216,30 +254,26 @@ async function operate({ page }: Actor, publisher: string, spammer: string, hasS
 
 for (const hasScripts of [true, false]) {
   const how = hasScripts ? 'scripts' : 'plain'
-  test(`a project is created, reviewed, downloaded and found in the audit log (${how})`, async () => {
-    const staff = async (role: 'moderator' | 'admin') => {
-      const member = await makeMember(site.t, { username: `${role}-${how}` })
-      await site.t.deps.db.updateTable('account').set({ role }).where('id', '=', member.id).execute()
-      return member
-    }
-    const [mira, olga] = [await staff('moderator'), await staff('admin')]
-    const spammer = await makeMember(site.t, { username: `spammer-${how}` })
-    const actors = await Promise.all([1, 2, 3, 4].map(() => arrive(hasScripts)))
-    const [publisher, moderator, visitor, operator] = actors as [Actor, Actor, Actor, Actor]
-    const name = `ida-${how}`
-    await signUp(publisher, name)
+  test(`an empty instance: a project is created, reviewed, downloaded and found in the audit log (${how})`, async () => {
+    const actors = await Promise.all([1, 2, 3, 4, 5].map(() => arrive(hasScripts)))
+    const [publisher, moderator, visitor, operator, spammer] = actors as [Actor, Actor, Actor, Actor, Actor]
+    await begin(operator, 'olga')
+    await signUp(publisher, 'ida')
+    await signUp(moderator, 'mira')
+    await signUp(spammer, 'spammer')
+    await appoint(operator, 'mira')
     const project = await createProject(publisher, `emberlight-${how}`)
     await upload(publisher, project, hasScripts)
     await submit(publisher, project, hasScripts)
-    await signInAs(moderator.page, mira.username)
     await ask(moderator, hasScripts)
     await answer(publisher, project, hasScripts)
     await approve(moderator, hasScripts)
     await download(visitor, project, hasScripts)
     await seeNumbers(publisher)
-    await signInAs(operator.page, olga.username)
-    await operate(operator, name, spammer.username, hasScripts)
-    assert.equal((await site.t.as(spammer).get('/v3/user')).statusCode, 401)
+    await takeDownAndUndo(moderator, project)
+    await operate(operator, 'ida', 'spammer', hasScripts)
+    await spammer.page.goto(`${site.url}/dashboard`)
+    await spammer.page.getByRole('button', { name: 'Sign in' }).waitFor()
     assert.deepEqual(
       actors.flatMap(({ problems }) => problems),
       [],

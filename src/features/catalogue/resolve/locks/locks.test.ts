@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { buffer } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
-import { promisify } from 'node:util'
 import { parse } from 'smol-toml'
-import yauzl from 'yauzl'
 import { DAY_MS } from '#lib/time.ts'
 import { jobHandlers } from '#main/jobs.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { readZip } from '#test/support/factories/read-zip.ts'
 import { makeCatalogue, type TestCatalogue } from '#test/support/factories/resolve-catalogue.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
 import { form, versionData } from '#test/support/http/forms.ts'
@@ -41,28 +39,6 @@ async function store(body: object = PACK): Promise<AnswerView> {
   const answer = await t.anyone.post('/v3/resolve?store=true', { items, ...body })
   assert.equal(answer.statusCode, 200, answer.body)
   return answer.json()
-}
-
-type Entry = { name: string; content: Buffer; modified: Date }
-
-/** Reads an archive with another library than the writer's. */
-async function readZip(bytes: Buffer): Promise<Entry[]> {
-  const zip = await promisify<Buffer, yauzl.Options, yauzl.ZipFile>(yauzl.fromBuffer)(bytes, { lazyEntries: true })
-  const entries: Entry[] = []
-  return new Promise((resolve, reject) => {
-    zip.on('error', reject)
-    zip.on('end', () => resolve(entries))
-    zip.on('entry', (entry: yauzl.Entry) => {
-      zip.openReadStream(entry, (error, stream) => {
-        if (error !== null) return reject(error)
-        buffer(stream).then((content) => {
-          entries.push({ name: entry.fileName, content, modified: entry.getLastModDate() })
-          zip.readEntry()
-        }, reject)
-      })
-    })
-    zip.readEntry()
-  })
 }
 
 type Index = {
