@@ -33,7 +33,13 @@ export function benchResolve(): Promise<Row[]> {
       await fill(createDb(filling), { projects: PROJECTS, versionsEach: 5 })
       await addRequirements(createDb(filling))
       const metrics = createMetrics({ process: false })
-      const deps: ResolveDeps = { ...loadTaxonomy(), db, cache: createEntityCache({ maxBytes: 1_000_000 }), metrics }
+      const deps: ResolveDeps = {
+        ...loadTaxonomy(),
+        config: { files: { baseUrl: 'http://localhost' } },
+        db,
+        cache: createEntityCache({ maxBytes: 1_000_000 }),
+        metrics,
+      }
       const takeCount = (): number => {
         const count = statements
         statements = 0

@@ -3069,7 +3069,7 @@ export interface paths {
         put?: never;
         /**
          * Choose versions for projects and for everything that they require
-         * @description Returns for each item the version to install, and every version that the chosen versions require, each once. Without a conflict, the versions are those of an update check with the same filter. Earlier items get their newest possible version first. The answer is the same for every caller: hidden objects do not exist. With `store=true`, the answer is stored under `lock` until 90 days after it was last read; in read-only mode, this fails.
+         * @description Returns for each item the version to install, and every version that the chosen versions require, each once. Without a conflict, the versions are those of an update check with the same filter. Earlier items get their newest possible version first. Without `loaders` or `game_versions`, the requirements of a single item match those of its version. The answer is the same for every caller: hidden objects do not exist. With `store=true`, the answer is stored under `lock` until 90 days after it was last read; in read-only mode, this fails.
          *
          *     Counts as 3 requests at the rate limit.
          */

@@ -1,24 +1,18 @@
 // Chooses versions for the items of a request and for everything that they require.
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Deps } from '#ports/deps.ts'
 import { filterOfBody } from '../versions/lookup/list-requests.ts'
 import { readFirstVersions } from '../versions/lookup/version-filter.ts'
 import { type Answer, toAnswer } from './answer.ts'
+import { choose } from './choose.ts'
+import { type ChooseDeps, completeForItem } from './choose-required.ts'
 import { findItems } from './find-items.ts'
-import { loadWorld } from './load/load-world.ts'
 import { toTarget } from './load/target.ts'
 import { listChosenFiles, listPublicProjects } from './queries.ts'
 import { checkRequest, type ResolveBody } from './requests.ts'
-import { solveInSteps } from './solve/solve.ts'
-import type { Solution, SolvedItem, SolverItem, SolverRequest } from './solve/world.ts'
+import type { SolvedItem, SolverItem } from './solve/world.ts'
 import type { ItemView } from './views.ts'
 
-export type ResolveDeps = Pick<Deps, 'db' | 'cache' | 'taxonomy' | 'resolving' | 'metrics'>
-
-/** Candidates of each project, if the first candidates do not fit together. */
-const CANDIDATES_MAX = 20
-/** Maximum time before other requests get a turn. */
-const TURN_MS = 5
+export type ResolveDeps = ChooseDeps & Pick<Deps, 'metrics'>
 
 /**
  * Resolves the items as everyone sees the catalogue, so that the answer is the same for every caller.
@@ -30,13 +24,9 @@ export async function resolveItems(deps: ResolveDeps, body: ResolveBody): Promis
   const { pins = 'prefer', strategy = 'newest' } = body
   const keep = new Map(Object.entries(body.keep ?? {}))
   const items = await findItems(deps, body.items)
-  const solveWith = async (candidatesMax: number): Promise<Solution> => {
-    const world = await loadWorld(deps.db, { target, items, kept: keep, candidatesMax })
-    return solveInTurns({ world, items, pins, strategy, keep })
-  }
-  // The first candidates are enough if they fit together: the search would choose them among any number of candidates.
-  const first = await solveWith(1)
-  const solution = first.isFirstChoice ? first : await solveWith(CANDIDATES_MAX)
+  const [lone] = body.items.length === 1 ? items : []
+  const completed = lone === undefined ? target : toTarget(deps, await completeForItem(deps, target.filter, lone))
+  const { solution } = await choose(deps.db, { target: completed, viewer: null, items, pins, strategy, keep })
   const files = await listChosenFiles(
     deps.db,
     solution.chosen.map(({ candidate }) => candidate.id),
@@ -58,18 +48,6 @@ export async function resolveItems(deps: ResolveDeps, body: ResolveBody): Promis
   const outcome = solution.exact ? (answer.complete ? 'complete' : 'partial') : 'fallback'
   deps.metrics.resolutions.inc({ outcome })
   return answer
-}
-
-/** Gives other requests a turn between the steps. */
-async function solveInTurns(request: SolverRequest): Promise<Solution> {
-  const steps = solveInSteps(request)
-  for (let startedAt = performance.now(); ; ) {
-    const step = steps.next()
-    if (step.done === true) return step.value
-    if (performance.now() - startedAt < TURN_MS) continue
-    await nextTurn()
-    startedAt = performance.now()
-  }
 }
 
 /** Adds the items that do not exist, and the nearest version of projects without a version for the filter. */

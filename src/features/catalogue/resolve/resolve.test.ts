@@ -315,7 +315,7 @@ test('substitutes replace requirements on their loader', async () => {
   }
   const idsFor = async (loader: string) => {
     const target = toTarget({ ...t.deps, resolving }, { loaders: [loader] })
-    return [...(await loadWorld(t.deps.db, { ...request, target })).keys()].sort()
+    return [...(await loadWorld(t.deps.db, { viewer: null, ...request, target })).keys()].sort()
   }
   assert.deepEqual(await idsFor('quilt'), [project('lantern'), project('replacement')].sort())
   assert.deepEqual(await idsFor('fabric'), [project('lantern'), project('library'), project('builtin')].sort())
@@ -347,6 +347,7 @@ describe('size', () => {
     const projectId = (slug: string) => made.projects[slug]?.id ?? ''
     const world = await loadWorld(t.deps.db, {
       target: toTarget(t.deps, {}),
+      viewer: null,
       items: ['greedy', 'modest'].map((slug, index) => ({ index, projectId: projectId(slug), versionId: undefined })),
       kept: new Map(),
       candidatesMax: 20,

@@ -87,6 +87,31 @@ test('new releases fit the setup of the visitor', async () => {
   assert.match(section(body, 'releases'), /New releases for Fabric/)
 })
 
+test('every list names only projects of which one version fits the whole setup', async () => {
+  const person = await t.make.account()
+  const fits = await made('fits', person, [10, 10, 10, 10, 90])
+  const mixed = await made('mixed', await t.make.account(), [10, 10, 10, 10, 90])
+  for (const [project, loader] of [
+    [fits, 'fabric'],
+    [mixed, 'forge'],
+  ] as const) {
+    await t.make.version({ project, loaders: [loader], game_versions: ['1.21'], version_number: '2.0' })
+  }
+  await t.deps.events.flush()
+  t.advance(HOUR_MS)
+  await t.searchable()
+  t.deps.cache.clear()
+  const visited = visitor(t)
+  visited.cookies.set('__Host-depot-setup', encodeURIComponent('1.21|fabric'))
+  const body = await home(visited)
+  for (const name of ['rising', 'newest', 'releases']) {
+    const links = linksIn(section(body, name)).map((path) => path.split('/')[2])
+    assert.ok(links.includes('fits'), `${name}: ${links}`)
+    assert.ok(!links.includes('mixed'), `${name}: ${links}`)
+  }
+  assert.ok(!linksIn(body).some((path) => path.startsWith('/mod/mixed')))
+})
+
 test('a signed-in visitor sees the releases of followed projects, nobody else does', async () => {
   const fan = await t.make.account()
   const signedIn = visitor(t, fan.token)

@@ -5,22 +5,22 @@ import type { FastifyReply } from 'fastify'
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import { getStatistics } from '#features/basics/statistics/queries.ts'
 import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
-import type { ProjectView } from '#features/catalogue/projects/views.ts'
+import { listFirstChoices } from '#features/catalogue/resolve/choose-required.ts'
 import { listNewestCollections } from '#features/community/collections/queries.ts'
 import { countChoices, fieldIs } from '#features/operations/search/facet-counts.ts'
 import { listCachedUsers } from '#features/people/users/user-cache.ts'
 import { isSearchableStatus } from '#lib/project-status.ts'
 import { callerOf } from '#platform/http/limits/client-address.ts'
-import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import { EVERYTHING } from '#ports/search-index/filter/tree.ts'
-import { type Setup, setupFor } from '#web/kit/cookies.ts'
+import { isSet } from '#web/kit/cookies.ts'
 import { feedLinks, offeredTypes, PATHS } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import type { ShownPage } from '#web/kit/send-page.ts'
 import { filterOf, findHits } from '../lists/list-query.ts'
 import { readListRequest } from '../lists/list-request.ts'
 import { loadRowDetails, rowsWithAuthors, visibleRows } from '../lists/row-details.ts'
-import { fieldTexts, type ProjectRow, rowOfHit, viewOf } from '../lists/rows.ts'
+import { type ProjectRow, rowOfHit } from '../lists/rows.ts'
+import { filterFor } from '../project/offer.ts'
 import { firstRunView } from './first-run.ts'
 import { type Home, homeView } from './home-view.ts'
 import { listReleasesOf } from './releases.ts'
@@ -40,9 +40,10 @@ export async function showHome(request: PageRequest): Promise<FastifyReply> {
   const groups = [{ values: types.map((type) => fieldIs('project_types', [type])), base: EVERYTHING }]
   const filter = filterOf(readListRequest(request, undefined), { now: deps.now(), taxonomy: deps.taxonomy })
   const { home_heading: heading, home_text: text, home_sections: sections } = await getSettings(deps)
+  const hitsFor = isSet(request.setup) ? 2 : 1
   const search = async (sort: 'downloads' | 'newest' | 'updated', limit: number) =>
     sections.includes(sort === 'updated' ? 'releases' : sort)
-      ? (await findHits(deps, { text: '', sort, page: 1, caller }, filter, limit)).hits
+      ? (await findHits(deps, { text: '', sort, page: 1, caller }, filter, limit * hitsFor)).hits
       : []
   const [figures, trending, collections, [counts = []], popular, newest, updated] = await Promise.all([
     getStatistics(deps.dbRead),
@@ -57,8 +58,8 @@ export async function showHome(request: PageRequest): Promise<FastifyReply> {
     return request.show(homePage(request, await firstRunView(request), { insiders: new Set() }))
   const popularMax = Math.max(POPULAR.least, POPULAR.together - trending.length)
   const [popularRows, newestRows, updatedRows] = await Promise.all([
-    visibleRows(request, popular.slice(0, popularMax).map(rowOfHit)),
-    visibleRows(request, newest.map(rowOfHit)),
+    listCompatible(request, popular.map(rowOfHit)).then((rows) => visibleRows(request, rows.slice(0, popularMax))),
+    listCompatible(request, newest.map(rowOfHit)).then((rows) => visibleRows(request, rows.slice(0, NEWEST))),
     visibleRows(request, updated.map(rowOfHit)),
   ])
   const updatedIds = updatedRows.map(({ id }) => id)
@@ -91,23 +92,30 @@ async function listOwnedCollections(deps: PageRequest['deps']): Promise<Home['co
   })
 }
 
-/** Loads trending projects of different owners that are compatible with the visitor's setup. */
-async function loadTrending({ deps, setup, trends }: PageRequest): Promise<ProjectRow[]> {
+/** Loads trending projects of different owners that have a version for the visitor's setup. */
+async function loadTrending(request: PageRequest): Promise<ProjectRow[]> {
+  const { deps, trends } = request
   const projects = await listVisibleProjects(deps, null, await trends.trending(deps))
-  const compatible = projects.filter(
-    (project) => isSearchableStatus(project.status) && isCompatible(deps.taxonomy, viewOf(project), setup),
-  )
-  const rows = await rowsWithAuthors({ deps }, compatible)
+  const searchable = projects.filter((project) => isSearchableStatus(project.status))
+  const rows = await rowsWithAuthors({ deps }, await listCompatible(request, searchable))
   const owners = new Set<string>()
   const ofOthers = rows.filter(({ id, by: { path } = { path: id } }) => !owners.has(path) && owners.add(path))
   return ofOthers.slice(0, TRENDING)
 }
 
-function isCompatible(taxonomy: Taxonomy, view: ProjectView, setup: Setup): boolean {
-  const { gameVersion, loader } = setupFor(taxonomy, setup, view.project_types)
-  const isForLoader =
-    loader === '' || !view.project_types.some((type) => type !== 'modpack') || view.loaders.includes(loader)
-  return isForLoader && (gameVersion === '' || fieldTexts(view, 'game_versions').includes(gameVersion))
+/**
+ * Returns the projects of which one version fits the whole setup. The search knows only all loaders and all game versions of
+ * a project, which can be those of different versions.
+ */
+async function listCompatible<Project extends { id: string }>(
+  { deps, setup }: PageRequest,
+  projects: readonly Project[],
+): Promise<Project[]> {
+  if (!isSet(setup)) return [...projects]
+  const ids = projects.map(({ id }) => id)
+  const found = await listFirstChoices(deps, null, ids, filterFor(setup))
+  const compatible = new Set(found.map(({ project }) => project.id))
+  return projects.filter(({ id }) => compatible.has(id))
 }
 
 function homePage({ page }: PageRequest, body: ShownPage['body'], more: Pick<ShownPage, 'insiders'> = {}): ShownPage {

@@ -1,10 +1,9 @@
 // The projects that a project depends on, and those that depend on it.
 import type { FastifyReply } from 'fastify'
 import type { CachedProject } from '#features/catalogue/projects/lookup/project-cache.ts'
+import { listFirstChoices } from '#features/catalogue/resolve/choose-required.ts'
 import { countDependentsByType, listDependentSlice } from '#features/catalogue/versions/dependencies/dependents.ts'
 import { listDependencies } from '#features/catalogue/versions/dependencies/project-dependencies.ts'
-import { listRequired } from '#features/catalogue/versions/dependencies/required-versions.ts'
-import type { VersionView } from '#features/catalogue/versions/views.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
 import { emptyState, pager, segments } from '#platform/html/lists.ts'
@@ -25,8 +24,6 @@ import { projectPage } from './project-frame.ts'
 const OLDER_MAX = 100
 /** Maximum number of dependencies whose own dependencies are shown. */
 const TREE_MAX = 50
-/** Kinds of dependencies that users install. */
-const INSTALLED = ['required', 'optional']
 
 export async function showDependencies(request: PageRequest, project: CachedProject): Promise<FastifyReply> {
   const { deps, viewer, page, setup, show } = request
@@ -45,36 +42,36 @@ ${older.length > 0 && html`<div class="section-head"><h2>${language.t('site.depe
   return show(projectPage(request, data, { tab: '/dependencies', title, body }))
 }
 
-/** Chooses a version for each dependency, and loads the dependencies of these versions, in a constant number of statements. */
+/** Loads the version of each dependency and its dependencies, in a constant number of statements. */
 async function loadTree(request: PageRequest, offer: Offer): Promise<DependencyNode[]> {
-  const first = await loadChosen(request, [offer.version], offer)
-  const shown = offer.dependencies.slice(0, TREE_MAX)
-  const versions = shown.map((each) => (INSTALLED.includes(each.type) ? versionFor(each, first) : undefined))
-  const known = versions.filter((version) => version !== undefined)
+  const { dependencies } = offer
+  const first = await withChosen(request, offer, dependencies)
+  const known = first.slice(0, TREE_MAX).flatMap(({ chosen }) => chosen ?? [])
   const lists = await loadDependencyLists(request, known)
-  const second = await loadChosen(request, known, offer)
-  const below = new Map(known.map((version, index) => [version.id, lists[index] ?? []]))
-  return offer.dependencies.map((each, index) => ({
-    ...each,
-    chosen: versionFor(each, first),
-    below: (below.get(versions[index]?.id ?? '') ?? []).map((one) => ({ ...one, chosen: versionFor(one, second) })),
-  }))
+  const second = await withChosen(request, offer, lists.flat())
+  const nodes = new Map(lists.flat().map((each, index) => [each, second[index] ?? each]))
+  const below = new Map(known.map(({ id }, index) => [id, lists[index]?.map((each) => nodes.get(each) ?? each) ?? []]))
+  return first.map((each) => ({ ...each, below: below.get(each.chosen?.id ?? '') ?? [] }))
 }
 
-type Chosen = ReadonlyMap<string, VersionView>
-
-const versionFor = ({ project, version, type }: Dependency, chosen: Chosen): VersionView | undefined =>
-  version ?? (INSTALLED.includes(type) ? chosen.get(project?.id ?? '') : undefined)
-
-/** Returns the version of each dependency that suits the loaders and game versions of the offer, by project. */
-async function loadChosen(
+/**
+ * Adds the version of each dependency that users install: the version that the offer contains, and for an optional project
+ * the version that its publisher or else the filter of the offer chooses.
+ */
+async function withChosen(
   { deps, viewer }: PageRequest,
-  versions: readonly VersionView[],
-  { filter: { loaders, gameVersions } }: Offer,
-): Promise<Chosen> {
-  const filter = { loaders, ...(gameVersions.length === 0 ? {} : { loaderFields: { game_versions: gameVersions } }) }
-  const found = await listRequired(deps, viewer, versions, filter, INSTALLED)
-  return new Map(found.map(({ project, version }) => [project.id, versionOf(version)]))
+  { chosen, filter }: Offer,
+  dependencies: readonly Dependency[],
+): Promise<DependencyNode[]> {
+  const isOptional = ({ type, version }: Dependency): boolean => type === 'optional' && version === undefined
+  const optional = dependencies.filter(isOptional).flatMap(({ project }) => project?.id ?? [])
+  const found = optional.length === 0 ? [] : await listFirstChoices(deps, viewer, [...new Set(optional)], filter)
+  const firsts = new Map(found.map((version) => [version.project.id, versionOf(version)]))
+  return dependencies.map((each) => {
+    const id = each.project?.id ?? ''
+    if (each.type === 'required') return { ...each, chosen: chosen.get(id) }
+    return each.type === 'optional' ? { ...each, chosen: chosen.get(id) ?? each.version ?? firsts.get(id) } : each
+  })
 }
 
 const DEPENDENTS_PER_PAGE = 20

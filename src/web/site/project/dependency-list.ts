@@ -55,9 +55,9 @@ function nameOf(page: PageContext, { project, path, fileName }: DependencyNode):
   return html`<a href="${pathTo(page, path)}"><bdi>${project.name}</bdi></a>`
 }
 
-/** Links to the version that the dependency names, otherwise to the one that suits the setup. */
+/** Links to the chosen version, otherwise to the version that the dependency names. */
 function versionOf(page: PageContext, { path, version, chosen }: DependencyNode): Part {
-  const shown = version ?? chosen
+  const shown = chosen ?? version
   if (shown === undefined) return null
   // By its ID, because several versions can have the number.
   const href = pathTo(page, versionPath(path, { id: shown.id, version_number: '' }))

@@ -1,8 +1,7 @@
 // The version that a project page offers for download, with its archive and dependencies.
 import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
-import { listRequired } from '#features/catalogue/versions/dependencies/required-versions.ts'
-import { listUpdates } from '#features/catalogue/versions/hashes/resolve-files.ts'
+import { chooseOffered, chooseRequired, completeFilter } from '#features/catalogue/resolve/choose-required.ts'
 import {
   type CachedVersion,
   listCachedVersions,
@@ -15,7 +14,7 @@ import { listAllRequired } from '#features/operations/downloads/archive/choose-f
 import { releasesOf } from '#features/operations/search/facet-counts.ts'
 import { ApiError } from '#lib/errors.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
-import { isSet, NO_SETUP, type Setup, setupFor } from '#web/kit/cookies.ts'
+import { isSet, SETUP_TYPES, type Setup, setupFor } from '#web/kit/cookies.ts'
 import { projectPath } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import { versionOf, viewOf } from '../lists/rows.ts'
@@ -33,10 +32,13 @@ export type Offer = {
   /** The part of the visitor's setup that versions of the project can match. */
   setup: Setup
   /** The loaders and game versions for which the required files are chosen. */
-  filter: { loaders: readonly string[]; gameVersions: readonly string[] }
+  filter: VersionFilter
   /** When the scanner passed the files; null for any other verdict. */
   scanPassed: Date | null
+  /** The versions that the version itself requires. */
   required: RequiredOffer[]
+  /** The versions of all requirements, by project. */
+  chosen: ReadonlyMap<string, VersionView>
   archive: ArchiveSummary | undefined
   dependencies: Dependency[]
 }
@@ -46,20 +48,20 @@ const REQUIRED_MAX = 12
 
 /** Returns the newest version that is compatible with the setup, otherwise the nearest version. */
 export async function findOffer(request: PageRequest, view: ProjectView): Promise<Offer | undefined> {
-  const { deps } = request
+  const { deps, viewer } = request
   const setup = ownSetup(deps.taxonomy, request.setup, view.project_types)
-  const [compatible] = await listUpdates(deps, [
-    { projectId: view.id, filter: setupFilter(deps.taxonomy, setup, view.project_types) },
-  ])
-  const id = compatible ?? (isSet(setup) ? await findNearest(request, view.id, setup) : undefined)
-  const [cached] = id === undefined ? [] : await listCachedVersions(deps, [id])
-  if (cached === undefined) return undefined
-  const { loader, gameVersion } = compatible === undefined ? NO_SETUP : setup
-  const filter = {
-    loaders: loader === '' ? versionOf(cached).loaders : [loader],
-    gameVersions: gameVersion === '' ? [] : [gameVersion],
+  // A resource pack runs on every loader, but the mods that it requires must run on the visitor's.
+  const runsOnAny = !SETUP_TYPES.some((type) => view.project_types.includes(type))
+  const wanted = filterFor(runsOnAny ? request.setup : setup)
+  const offered = await chooseOffered(deps, viewer, view.id, wanted)
+  if (offered !== undefined) {
+    return loadOffer(request, offered.version, { setup, filter: offered.filter, isCompatible: true })
   }
-  return loadOffer(request, cached, { setup, filter, isCompatible: !isSet(setup) || compatible !== undefined })
+  const id = isSet(setup) ? await findNearest(request, view.id, setup) : undefined
+  const [nearest] = id === undefined ? [] : await listCachedVersions(deps, [id])
+  if (nearest === undefined) return undefined
+  const filter = completeFilter(deps, {}, versionOf(nearest))
+  return loadOffer(request, nearest, { setup, filter, isCompatible: false })
 }
 
 /** Returns the offer of one version. */
@@ -70,25 +72,21 @@ export async function loadOffer(
 ): Promise<Offer> {
   const { deps, viewer } = request
   const version = versionOf(cached)
-  const { loaders, gameVersions } = filter
-  const versionFilter = {
-    loaders,
-    ...(gameVersions.length === 0 ? {} : { loaderFields: { game_versions: gameVersions } }),
-  }
-  const required = (await listRequired(deps, viewer, [version], versionFilter)).slice(0, REQUIRED_MAX)
+  const required = await chooseRequired(deps, viewer, [cached], filter)
+  const direct = required.filter(({ isDirect }) => isDirect).slice(0, REQUIRED_MAX)
   return {
     version,
     isCompatible,
     setup,
     filter,
     scanPassed: cached.scanPassed,
-    required: required.map((each) => {
+    required: direct.map((each) => {
       const project = viewOf(each.project)
       const path = projectPath(project)
       return { project, path, version: versionOf(each.version) }
     }),
-    archive:
-      required.length === 0 && version.files.length < 2 ? undefined : await loadArchive(request, cached, versionFilter),
+    chosen: new Map(required.map((each) => [each.project.id, versionOf(each.version)])),
+    archive: required.length === 0 && version.files.length < 2 ? undefined : await loadArchive(request, cached, filter),
     dependencies: await loadDependencies(request, version),
   }
 }
@@ -101,7 +99,11 @@ function ownSetup(taxonomy: Taxonomy, setup: Setup, types: readonly string[]): S
 
 /** Returns the filter of a project's versions for a setup. */
 export function setupFilter(taxonomy: Taxonomy, setup: Setup, types: readonly string[]): VersionFilter {
-  const { loader, gameVersion } = ownSetup(taxonomy, setup, types)
+  return filterFor(ownSetup(taxonomy, setup, types))
+}
+
+/** Returns the filter for a setup, for projects that ignore loaders on which they do not run. */
+export function filterFor({ loader, gameVersion }: Setup): VersionFilter {
   return {
     ...(loader === '' ? {} : { loaders: [loader] }),
     ...(gameVersion === '' ? {} : { loaderFields: { game_versions: [gameVersion] } }),

@@ -5,6 +5,7 @@ import { findMembership } from '#features/basics/access/memberships.ts'
 import { isMember } from '#features/basics/access/project-policy.ts'
 import type { CachedProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
+import { completeFilter } from '#features/catalogue/resolve/choose-required.ts'
 import { listShownAdvisories, type ShownAdvisory } from '#features/catalogue/versions/advisories/shown-advisories.ts'
 import { countDependents } from '#features/catalogue/versions/dependencies/dependents.ts'
 import { listRelated } from '#features/catalogue/versions/dependencies/related-projects.ts'
@@ -24,7 +25,7 @@ import type { Mark } from '#platform/html/plots/time-plot.ts'
 import { NO_SETUP } from '#web/kit/cookies.ts'
 import { projectPath } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
-import { fieldTexts, versionOf, viewOf } from '../lists/rows.ts'
+import { versionOf, viewOf } from '../lists/rows.ts'
 import { findOffer, loadOffer, type Offer } from './offer.ts'
 
 export type Member = Static<typeof TeamMemberView>
@@ -91,8 +92,7 @@ async function listInsiders(deps: PageRequest['deps'], project: CachedProject): 
 
 /** Returns the offer of a version for the loaders and game versions that it supports. */
 function offerOwn(request: PageRequest, cached: CachedVersion): Promise<Offer> {
-  const version = versionOf(cached)
-  const filter = { loaders: version.loaders, gameVersions: fieldTexts(version, 'game_versions') }
+  const filter = completeFilter(request.deps, {}, versionOf(cached))
   return loadOffer(request, cached, { setup: NO_SETUP, filter, isCompatible: true })
 }
 

@@ -231,11 +231,10 @@ function notifyOffer(project: Followed): PersonalPart {
 /** Shows the link to the archive of a version with the files that it requires. */
 export function archiveLink(page: PageContext, { version, filter, archive }: Offer): Markup {
   const { language } = page
-  const { loaders, gameVersions } = filter
   const href = withQuery(`/v3/version/${version.id}/archive`, {
     dependencies: 'true',
-    loaders: JSON.stringify(loaders),
-    game_versions: JSON.stringify(gameVersions),
+    loaders: JSON.stringify(filter.loaders ?? []),
+    game_versions: JSON.stringify(filter.loaderFields?.['game_versions'] ?? []),
   })
   const label =
     archive === undefined

@@ -153,8 +153,7 @@ async function loadReplacement({ deps, viewer }: PageRequest, { version, paths }
 }
 
 /** Adds the versions that the archive of the offer contains. */
-function withChosen({ dependencies, required }: Offer): DependencyNode[] {
-  const chosen = new Map(required.map((each) => [each.project.id, each.version]))
+function withChosen({ dependencies, chosen }: Offer): DependencyNode[] {
   return dependencies.map((each) =>
     each.type === 'required' ? { ...each, chosen: chosen.get(each.project?.id ?? '') } : each,
   )

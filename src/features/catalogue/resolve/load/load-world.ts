@@ -1,6 +1,7 @@
 // Loads the projects that a request can reach, level by level: the items, then everything that their candidates require.
 // Each level costs the same number of statements, however many projects it has.
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Viewer } from '#lib/access/viewer.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Candidate, SolverItem, World, WorldDependency, WorldProject } from '../solve/world.ts'
 import { listCandidates, listDependencies, listNamed } from './queries.ts'
@@ -25,12 +26,16 @@ type LoadedProject = Omit<WorldProject, 'listed' | 'byId' | 'state'> & {
 
 export type WorldRequest = {
   target: Target
+  /** Projects and versions that this viewer cannot see do not exist. */
+  viewer: Viewer | null
   items: readonly SolverItem[]
   /** The version of each project that the request keeps: it is a candidate, also if it is withdrawn. */
   kept: ReadonlyMap<string, string>
   /** Maximum number of candidates of each project. */
   candidatesMax: number
   projectsMax?: number
+  /** Whether to leave out requirements that have no candidate, so that the others can be chosen. */
+  skipsUnavailable?: boolean
 }
 
 type Loading = WorldRequest & {
@@ -63,7 +68,16 @@ export async function loadWorld(db: Db, request: WorldRequest): Promise<World> {
     level = { projects: admit(loading, found, depth), names: [...loading.names] }
     loading.names.clear()
   }
+  if (request.skipsUnavailable === true) skipUnavailable(loading.world)
   return loading.world
+}
+
+function skipUnavailable(world: Map<string, LoadedProject>): void {
+  const isAvailable = ({ kind, projectId }: WorldDependency): boolean =>
+    kind !== 'required' || projectId === null || (world.get(projectId)?.byId.size ?? 0) > 0
+  for (const { byId } of world.values()) {
+    for (const candidate of byId.values()) candidate.dependencies = candidate.dependencies.filter(isAvailable)
+  }
 }
 
 function addProject(world: Map<string, LoadedProject>, id: string, item: number): LoadedProject {
@@ -76,7 +90,7 @@ function addProject(world: Map<string, LoadedProject>, id: string, item: number)
 
 /** Reads the candidates of a level. Returns the projects that they require for the first time. */
 async function loadLevel(loading: Loading, { projects, names }: Level): Promise<LoadedProject[]> {
-  const { db, target, world, candidatesMax: limit } = loading
+  const { db, target, viewer, world, candidatesMax: limit } = loading
   const fresh: LoadedCandidate[] = []
   const add = (project: LoadedProject, id: string): LoadedCandidate => {
     const known = project.byId.get(id)
@@ -87,7 +101,7 @@ async function loadLevel(loading: Loading, { projects, names }: Level): Promise<
     return candidate
   }
   if (projects.length > 0) {
-    const rows = await listCandidates(db, target, { projectIds: projects.map(({ id }) => id), limit })
+    const rows = await listCandidates(db, target, { projectIds: projects.map(({ id }) => id), limit, viewer })
     const byProject = new Map(rows.map((row) => [row.project_id, row.version_ids]))
     for (const project of projects) {
       const ids = byProject.get(project.id)
@@ -97,7 +111,7 @@ async function loadLevel(loading: Loading, { projects, names }: Level): Promise<
     }
   }
   if (names.length > 0) {
-    const rows = new Map((await listNamed(db, target, names)).map((row) => [row.id, row]))
+    const rows = new Map((await listNamed(db, target, { ids: names, viewer })).map((row) => [row.id, row]))
     for (const name of names) {
       const row = rows.get(name)
       const project = row && world.get(row.project_id)

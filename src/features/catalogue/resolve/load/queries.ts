@@ -1,6 +1,7 @@
 // Reads candidates and their dependencies. Each function runs one statement.
 import { sql } from 'kysely'
 import { visibleTo } from '#features/basics/access/project-policy.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 import type { Db } from '#platform/db/db.ts'
 import { LIST_ORDER } from '../../versions/lookup/version-filter.ts'
 import { versionVisibleTo } from '../../versions/policy.ts'
@@ -8,11 +9,11 @@ import { familyLast, isCandidate, matches, runsOnLoaders, type Target } from './
 
 export type CandidateRow = { project_id: string; version_ids: string[] }
 
-/** Returns the public projects, each with the first `limit` candidates in the order of its list. */
+/** Returns the projects that the viewer can see, each with the first `limit` candidates in the order of its list. */
 export async function listCandidates(
   db: Db,
   target: Target,
-  { projectIds, limit }: { projectIds: readonly string[]; limit: number },
+  { projectIds, limit, viewer }: { projectIds: readonly string[]; limit: number; viewer: Viewer | null },
 ): Promise<CandidateRow[]> {
   const runs = sql<boolean>`wanted.runs`
   const { rows } = await sql<CandidateRow>`
@@ -21,7 +22,7 @@ export async function listCandidates(
       where version.project_id = wanted.id and ${isCandidate(target, runs)}
       order by ${familyLast(target, runs)}${LIST_ORDER} limit ${limit}) as version_ids
     from (select project.id, ${runsOnLoaders(target, sql.ref('project.id'))} as runs
-      from project where project.id = any(${[...projectIds]}::text[]) and ${visibleTo(null)} offset 0) wanted`.execute(
+      from project where project.id = any(${[...projectIds]}::text[]) and ${visibleTo(viewer)} offset 0) wanted`.execute(
     db,
   )
   return rows
@@ -29,14 +30,18 @@ export async function listCandidates(
 
 export type NamedRow = { id: string; project_id: string; published: number; matches: boolean }
 
-/** Returns the public versions with these IDs. */
-export async function listNamed(db: Db, target: Target, ids: readonly string[]): Promise<NamedRow[]> {
+/** Returns the versions with these IDs that the viewer can see. */
+export async function listNamed(
+  db: Db,
+  target: Target,
+  { ids, viewer }: { ids: readonly string[]; viewer: Viewer | null },
+): Promise<NamedRow[]> {
   const runs = runsOnLoaders(target, sql.ref('version.project_id'))
   const { rows } = await sql<NamedRow>`
     select version.id, version.project_id, extract(epoch from version.date_published)::float8 * 1000 as published,
       ${matches(target, runs)} as matches
     from version join project on project.id = version.project_id
-    where version.id = any(${[...ids]}::text[]) and ${versionVisibleTo(null)}`.execute(db)
+    where version.id = any(${[...ids]}::text[]) and ${versionVisibleTo(viewer)}`.execute(db)
   return rows
 }
 

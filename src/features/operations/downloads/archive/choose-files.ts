@@ -3,13 +3,12 @@ import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import { isNotBlocked } from '#features/catalogue/contents/blocked-contents.ts'
 import { listRequired } from '#features/catalogue/versions/dependencies/required-versions.ts'
+import { type ChooseDeps, chooseRequired } from '#features/catalogue/resolve/choose-required.ts'
 import type { CachedVersion } from '#features/catalogue/versions/lookup/version-cache.ts'
 import type { VersionFilter } from '#features/catalogue/versions/lookup/version-filter.ts'
-import type { VersionView } from '#features/catalogue/versions/views.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
 import type { Db } from '#platform/db/db.ts'
-import type { Deps } from '#ports/deps.ts'
 
 const FILES_MAX = 512
 const BYTES_MAX = 4 * 1024 ** 3
@@ -46,7 +45,7 @@ export type ArchiveRequest = {
  * there are no files.
  */
 export async function chooseFiles(
-  deps: Pick<Deps, 'db' | 'cache' | 'taxonomy' | 'config'>,
+  deps: ChooseDeps,
   viewer: Viewer | null,
   { versions, files, requires }: ArchiveRequest,
 ): Promise<Archive> {
@@ -72,29 +71,19 @@ export async function chooseFiles(
 }
 
 /**
- * Returns the versions of all dependencies, recursively, with each project once.
+ * Returns the versions that these versions require, recursively.
  * @throws ApiError `invalid_input` if there are more than an archive can contain.
  */
 export async function listAllRequired(
-  deps: Pick<Deps, 'db' | 'cache' | 'taxonomy' | 'config'>,
+  deps: ChooseDeps,
   viewer: Viewer | null,
   roots: readonly CachedVersion[],
   filter: VersionFilter,
 ): Promise<CachedVersion[]> {
-  const projects = new Set(roots.map(({ project }) => project.id))
-  const required: CachedVersion[] = []
-  let level = roots
-  while (level.length > 0) {
-    const next = await listRequired(deps, viewer, level.map(viewOf), filter)
-    level = next.flatMap(({ project, version }) => (projects.has(project.id) ? [] : [version]))
-    for (const version of level) projects.add(version.project.id)
-    required.push(...level)
-    if (projects.size > FILES_MAX) throw tooMany('dependencies')
-  }
-  return required
+  const required = await chooseRequired(deps, viewer, roots, filter)
+  if (roots.length + required.length > FILES_MAX) throw tooMany('dependencies')
+  return required.map(({ version }) => version)
 }
-
-const viewOf = ({ bytes }: CachedVersion): VersionView => JSON.parse(bytes.toString())
 
 type FileRow = {
   version_id: string

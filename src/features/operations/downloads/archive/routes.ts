@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
+import { completeFilter } from '#features/catalogue/resolve/choose-required.ts'
 import { listUpdates } from '#features/catalogue/versions/hashes/resolve-files.ts'
 import { filterOfQuery } from '#features/catalogue/versions/lookup/list-requests.ts'
 import { getVersion, listCachedVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
@@ -50,11 +51,10 @@ function versionArchive(app: App, deps: DownloadDeps): void {
       const { files, dependencies = false, ...filter } = req.query
       const version = await getVersion(deps, req.viewer, parseId(req.params.id, 'id'))
       const view = JSON.parse(version.bytes.toString()) as VersionView
-      const own = { loaders: JSON.stringify(view.loaders), ...gameVersionsOf(view) }
       const archive = await chooseFiles(deps, req.viewer, {
         versions: [version],
         files: files === undefined ? 'all' : parseIds(files, 'files'),
-        requires: dependencies ? { filter: filterOfQuery({ ...own, ...filter }) } : undefined,
+        requires: dependencies ? { filter: completeFilter(deps, filterOfQuery(filter), view) } : undefined,
       })
       const [project] = await listVisibleProjects(deps, req.viewer, [version.project.id])
       return sendArchive(deps, req, reply, { archive, name: `${project?.slug}-${view.version_number}.zip` })
@@ -95,11 +95,6 @@ function collectionArchive(app: App, deps: DownloadDeps): void {
       return sendArchive(deps, req, reply, { archive, name: `${collection.name}.zip` })
     },
   )
-}
-
-function gameVersionsOf(view: VersionView): { game_versions?: string } {
-  const versions = (view as Record<string, unknown>)['game_versions']
-  return Array.isArray(versions) ? { game_versions: JSON.stringify(versions) } : {}
 }
 
 async function sendArchive(
