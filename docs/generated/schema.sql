@@ -2695,11 +2695,11 @@ AS $function$
 begin
   perform raise_revisions('project', 'id', (
     select array_agg(distinct project_id) from (
-      (select project_id, id, date_published, loaders, fields from after where is_listed(status)
-        except select project_id, id, date_published, loaders, fields from before where is_listed(status))
+      (select project_id, id, date_published, ordering, loaders, fields from after where is_listed(status)
+        except select project_id, id, date_published, ordering, loaders, fields from before where is_listed(status))
       union all
-      (select project_id, id, date_published, loaders, fields from before where is_listed(status)
-        except select project_id, id, date_published, loaders, fields from after where is_listed(status))
+      (select project_id, id, date_published, ordering, loaders, fields from before where is_listed(status)
+        except select project_id, id, date_published, ordering, loaders, fields from after where is_listed(status))
     ) changed));
   return null;
 end
@@ -3050,11 +3050,15 @@ AS $function$
 begin
   perform note_search_change((
     select array_agg(project_id) from (
-      (select project_id, id, status, date_published, loaders, fields, withdrawn_at from after where is_listed(status)
-        except select project_id, id, status, date_published, loaders, fields, withdrawn_at from before where is_listed(status))
+      (select project_id, id, status, date_published, ordering, loaders, fields, withdrawn_at from after
+        where is_listed(status)
+        except select project_id, id, status, date_published, ordering, loaders, fields, withdrawn_at from before
+        where is_listed(status))
       union all
-      (select project_id, id, status, date_published, loaders, fields, withdrawn_at from before where is_listed(status)
-        except select project_id, id, status, date_published, loaders, fields, withdrawn_at from after where is_listed(status))
+      (select project_id, id, status, date_published, ordering, loaders, fields, withdrawn_at from before
+        where is_listed(status)
+        except select project_id, id, status, date_published, ordering, loaders, fields, withdrawn_at from after
+        where is_listed(status))
     ) shown));
   return null;
 end

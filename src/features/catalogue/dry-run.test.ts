@@ -141,6 +141,27 @@ describe('a dry run', () => {
     assert.equal((await send('/v3/version?dry_run=false', { data, files })).statusCode, 201)
   })
 
+  test('of a version that does not become the latest warns of the version that stays before it', async () => {
+    const own = await t.make.project()
+    const as = own.owner
+    const first = await t.make.version({ project: own, version_number: '5.0' })
+    const data = { project_id: own.id, ...versionData({ version_number: '6.0' }) }
+    const warningsOf = async (more: object = {}) =>
+      (await send('/v3/version?dry_run=true', { data: { ...data, ...more }, files: [jar('ahead')], as })).json()
+        .warnings
+    assert.deepEqual(await warningsOf(), [])
+    await t.as(as).patch(`/v3/version/${first.id}`, { ordering: 3 })
+    const message =
+      'Version 5.0 has an ordering, so it stays before this version in lists and remains the latest version'
+    assert.deepEqual(await warningsOf(), [{ field: 'ordering', message }])
+    assert.deepEqual(await warningsOf({ ordering: 2 }), [])
+    assert.deepEqual(await warningsOf({ ordering: 4 }), [{ field: 'ordering', message }])
+    const draft = await send('/v3/version', { data: { ...data, status: 'draft' }, files: [jar('ahead')], as })
+    assert.equal(draft.statusCode, 201, draft.body)
+    const published = await t.as(as).patch(`/v3/version/${draft.json().id}?dry_run=true`, { status: 'listed' })
+    assert.deepEqual(published.json().warnings, [{ field: 'ordering', message }])
+  })
+
   test('of a version without files warns that they are not checked, as JSON too', async () => {
     const data = { project_id: project.id, ...versionData({ version_number: '7' }) }
     const asForm = await leavesNothing(() => send('/v3/version?dry_run=true', { data }))

@@ -16,6 +16,8 @@ export type SearchVersion = {
   readonly id: string | null
   /** RFC 3339. */
   readonly date_published: string
+  /** Position that the publisher chose; null if they chose none. */
+  readonly ordering: number | null
   readonly status: 'listed' | 'archived'
   readonly project_types: readonly string[]
   readonly loaders: readonly string[]
@@ -68,11 +70,24 @@ export const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024
 /** Dependency types with a filter field and a key of the hit, in the order of the keys. */
 export const DEPENDENCY_TYPES = ['compatible', 'required', 'optional', 'embedded', 'incompatible'] as const
 
-/** Sorts versions newest first, then by ID, and returns them with their dates in milliseconds; NaN for an invalid date. */
-export function datedNewestFirst(versions: readonly SearchVersion[]): { version: SearchVersion; at: number }[] {
+export type DatedVersion = { version: SearchVersion; at: number }
+
+/**
+ * Sorts versions as the lists of a project: first those with an `ordering`, ascending, then the others, newest first, then by
+ * ID. Returns them with their dates in milliseconds; NaN for an invalid date.
+ */
+export function datedInListOrder(versions: readonly SearchVersion[]): DatedVersion[] {
+  const place = ({ ordering }: SearchVersion): number => ordering ?? Number.MAX_SAFE_INTEGER
   return versions
     .map((version) => ({ version, at: Date.parse(version.date_published) }))
-    .sort((a, b) => b.at - a.at || compare(a.version.id ?? '', b.version.id ?? ''))
+    .sort(
+      (a, b) => place(a.version) - place(b.version) || b.at - a.at || compare(a.version.id ?? '', b.version.id ?? ''),
+    )
+}
+
+/** Returns the date of the version that was published last, or undefined without versions. */
+export function lastPublished(dated: readonly Pick<DatedVersion, 'at'>[]): number | undefined {
+  return dated.length === 0 ? undefined : dated.reduce((last, { at }) => Math.max(last, at), -Infinity)
 }
 
 /** Returns the IDs of dependencies: all under `dependency_project_ids`, and those of each type under its field. */

@@ -29,7 +29,7 @@ function plain(key: string): [string, string] {
   return [`,"${key}":`, key]
 }
 
-/** Returns the JSON of each value in the order of `HIT_VALUES`; `versions` newest first. */
+/** Returns the JSON of each value in the order of `HIT_VALUES`; `versions` in the order of the project's list. */
 export function hitValues(document: SearchDocument, versions: readonly SearchVersion[]): string[] {
   const sides = Object.fromEntries(SIDES.map((side) => [side, union(versions.map((v) => v.fields[side] ?? [])).sort()]))
   const lists: Record<string, readonly unknown[]> = {
@@ -58,7 +58,7 @@ function tail(lists: Readonly<Record<string, readonly string[]>>): string {
     .join('')
 }
 
-/** Returns the version that a hit names if the filter does not depend on versions; `versions` newest first. */
+/** Returns the version that a hit names if the filter does not depend on versions; `versions` in the order of the project's list. */
 function usualVersion(versions: readonly SearchVersion[]): SearchVersion | undefined {
   return versions.find((version) => version.status === 'listed') ?? versions[0]
 }

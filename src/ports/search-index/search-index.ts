@@ -3,7 +3,7 @@ import type { SearchDocument } from './document.ts'
 import type { Filter } from './filter/tree.ts'
 
 export const SORTS = ['relevance', 'downloads', 'follows', 'newest', 'updated'] as const
-/** All descending, then the date of the newest version descending, then project ID ascending. */
+/** All descending, then the date of the last version descending, then project ID ascending. */
 export type Sort = (typeof SORTS)[number]
 
 export type SearchQuery = {

@@ -24,7 +24,7 @@ const BY_ENVIRONMENT: Readonly<Record<string, readonly [Side, Side]>> = {
 
 /**
  * Returns the sides of a project; `unknown` if they cannot be derived. The type decides if it is the only type of the
- * project and runs on one side only. Otherwise `environment` decides: that of the newest listed or archived version whose
+ * project and runs on one side only. Otherwise `environment` decides: that of the first listed or archived version whose
  * loaders have one.
  */
 export function sidesOf(

@@ -47,6 +47,7 @@ export function makeDocument(slug: string, values: Partial<SearchDocument> = {})
 
 type VersionValues = {
   date?: string
+  ordering?: number
   status?: 'listed' | 'archived'
   types?: string[]
   loaders?: string[]
@@ -58,6 +59,7 @@ export function makeVersion(id: string, values: VersionValues = {}): SearchVersi
   return {
     id: id.replaceAll(/[^A-Za-z0-9]/g, '').slice(0, 11),
     date_published: values.date ?? '2024-01-01T00:00:00.000Z',
+    ordering: values.ordering ?? null,
     status: values.status ?? 'listed',
     project_types: values.types ?? ['mod'],
     loaders,

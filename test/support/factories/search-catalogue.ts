@@ -123,6 +123,7 @@ function sampleVersion(random: Random, type: string, id: string, created: number
   return {
     id,
     date_published: new Date(created + Math.floor(random() * 20) * 5_000_000).toISOString(),
+    ordering: random() < 0.1 ? Math.floor(random() * 3) : null,
     status: random() < 0.95 ? 'listed' : 'archived',
     project_types: [type],
     loaders,

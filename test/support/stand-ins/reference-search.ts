@@ -1,7 +1,8 @@
 // The rules of search written down as plainly as possible, one project after another: what tests compare engines with.
 import {
-  datedNewestFirst,
+  datedInListOrder,
   dependencyIds,
+  lastPublished,
   type SearchDocument,
   type SearchVersion,
   union,
@@ -52,21 +53,21 @@ function sortKey(document: SearchDocument, sort: Sort): number {
 }
 
 function freshness(document: SearchDocument): number {
-  return Date.parse(newestFirst(document.versions)[0]?.date_published ?? document.date_created)
+  return lastPublished(datedInListOrder(document.versions)) ?? Date.parse(document.date_created)
 }
 
 function usualVersion(document: SearchDocument): SearchVersion | undefined {
-  const versions = newestFirst(document.versions)
+  const versions = inListOrder(document.versions)
   return versions.find((version) => version.status === 'listed') ?? versions[0]
 }
 
-function newestFirst(versions: readonly SearchVersion[]): SearchVersion[] {
-  return datedNewestFirst(versions).map(({ version }) => version)
+function inListOrder(versions: readonly SearchVersion[]): SearchVersion[] {
+  return datedInListOrder(versions).map(({ version }) => version)
 }
 
-/** The newest version on which the filter holds; null is the place of a project without versions. */
+/** The first version on which the filter holds; null is the place of a project without versions. */
 function matchingVersion(document: SearchDocument, filter: Filter): SearchVersion | null | undefined {
-  const places = document.versions.length === 0 ? [null] : newestFirst(document.versions)
+  const places = document.versions.length === 0 ? [null] : inListOrder(document.versions)
   return places.find((version) => holds(filter, document, version))
 }
 

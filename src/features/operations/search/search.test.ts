@@ -45,6 +45,25 @@ test('a project is found from its approval on, under every name it takes, until 
   assert.deepEqual(await slugs({ query: 'beacon' }), [])
 })
 
+test('an ordering decides which version a hit names, with and without a filter of versions', async () => {
+  const project = await t.make.project({ name: 'Ordered Lamp' })
+  const [older, newer] = [
+    await t.make.version({ project, date_published: new Date('2026-01-01'), game_versions: ['1.20.1'] }),
+    await t.make.version({ project, date_published: new Date('2026-02-01'), game_versions: ['1.20.1'] }),
+  ]
+  const latest = async () => [
+    (await hitOf(project.id))?.['latest_version'],
+    (await search({ new_filters: `project_id=${project.id} AND game_versions=1.20.1` })).hits[0]?.['version_id'],
+    (await t.anyone.get(`/v3/project/${project.id}/version`)).json()[0].id,
+  ]
+  assert.deepEqual(await latest(), Array(3).fill(newer.id))
+  const path = `/v3/version/${older.id}`
+  assert.equal((await t.as(project.owner).patch(path, { ordering: 1 })).statusCode, 204)
+  assert.deepEqual(await latest(), Array(3).fill(older.id))
+  assert.equal((await t.as(project.owner).patch(path, { ordering: null })).statusCode, 204)
+  assert.deepEqual(await latest(), Array(3).fill(newer.id))
+})
+
 test('projects that are not approved or archived are never found, with a token or without', async () => {
   const owner = await t.make.account({ role: 'admin' })
   const hidden = ['rejected', 'draft', 'unlisted', 'processing', 'withheld', 'scheduled', 'private', 'unknown']

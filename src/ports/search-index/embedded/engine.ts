@@ -7,7 +7,7 @@ import type { PreparedChange } from './prepare.ts'
 import { countWithin, narrow } from './query/evaluate.ts'
 import { FilterCache } from './query/filter-cache.ts'
 import { takePage } from './query/page.ts'
-import { makePlan, newestMatch } from './query/plan.ts'
+import { firstMatch, makePlan } from './query/plan.ts'
 import { BitsPool } from './storage/bits.ts'
 import { type DocSet, mergeSets } from './storage/doc-set.ts'
 
@@ -83,7 +83,7 @@ export class Engine {
     out.text('{"hits":[')
     for (const [i, doc] of page.docs.entries()) {
       if (i > 0) out.text(',')
-      hits.write(out, doc, plan.isProject ? undefined : newestMatch(plan, sources, doc))
+      hits.write(out, doc, plan.isProject ? undefined : firstMatch(plan, sources, doc))
     }
     const number = Math.floor(query.offset / query.limit) + 1
     out.text(`],"page":${number},"hits_per_page":${query.limit},"total_hits":${page.total}}`)

@@ -1,7 +1,7 @@
 // Computes what the engine stores of a document. The caller does this before it sends the document to the search thread,
 // so that two threads share the work of a build.
 import { hash } from 'node:crypto'
-import { datedNewestFirst, projectValues, type SearchDocument } from '../document.ts'
+import { type DatedVersion, datedInListOrder, lastPublished, projectValues, type SearchDocument } from '../document.ts'
 import { HIT_VALUES, hitValues } from '../hit.ts'
 import type { SearchChange } from '../search-index.ts'
 
@@ -32,10 +32,15 @@ export type PreparedUpsert = {
 }
 export type PreparedChange = PreparedUpsert | Extract<SearchChange, { kind: 'delete' }>
 
-/** The versions are newest first. */
+/** The versions are in the order of the project's list. */
 export type Content = {
   /** In milliseconds; null for an invalid date. */
-  readonly dates: { readonly created: number; readonly modified: number; readonly published: readonly number[] }
+  readonly dates: {
+    readonly created: number
+    readonly modified: number
+    readonly fresh: number
+    readonly published: readonly number[]
+  }
   readonly versionIds: readonly (string | null)[]
   readonly text: Pick<SearchDocument, 'name' | 'slug' | 'author' | 'summary'>
   /** Values of the project by field. */
@@ -51,7 +56,7 @@ export function prepareChange(change: SearchChange): PreparedChange {
   if (change.kind === 'delete') return change
   const { document, sequence } = change
   const { id, downloads, follows } = document
-  const dated = datedNewestFirst(document.versions)
+  const dated = datedInListOrder(document.versions)
   const versions = dated.map(({ version }) => version)
   const content = JSON.stringify(contentOf(document, dated))
   const values = hitValues(document, versions)
@@ -61,12 +66,14 @@ export function prepareChange(change: SearchChange): PreparedChange {
   return { kind: 'upsert', sequence, id, downloads, follows, fingerprint, record, content }
 }
 
-function contentOf(document: SearchDocument, dated: ReturnType<typeof datedNewestFirst>): Content {
+function contentOf(document: SearchDocument, dated: readonly DatedVersion[]): Content {
   const { name, slug, author, summary, categories, components } = document
+  const created = Date.parse(document.date_created)
   return {
     dates: {
-      created: Date.parse(document.date_created),
+      created,
       modified: Date.parse(document.date_modified),
+      fresh: lastPublished(dated) ?? created,
       published: dated.map(({ at }) => at),
     },
     versionIds: dated.map(({ version }) => version.id),

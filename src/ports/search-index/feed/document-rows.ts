@@ -4,7 +4,7 @@ import { PUBLIC_STATUSES } from '#lib/project-status.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { SearchDependency } from '#ports/search-index/document.ts'
 
-/** Maximum number of indexed versions (the newest) and dependencies (the first) of a project. */
+/** Maximum number of indexed versions (the first of the list) and dependencies (the first) of a project. */
 const VERSIONS_MAX = 5_000
 const DEPENDENCIES_MAX = 1_000
 
@@ -28,7 +28,7 @@ export type DocumentRow = {
   organization_id: string | null
   /** In the order of the gallery. */
   gallery: { url: string; featured: boolean }[] | null
-  /** Newest first. */
+  /** In the order of the project's list. */
   versions: VersionRow[] | null
   dependencies: SearchDependency[] | null
 }
@@ -38,6 +38,7 @@ export type VersionRow = [
   id: string | null,
   status: 'listed' | 'archived',
   publishedMs: number,
+  ordering: number | null,
   loaders: string[],
   fields: Record<string, unknown>,
 ]
@@ -64,14 +65,14 @@ async function readDocuments(db: Db, condition: RawBuilder<unknown>, order = sql
       owner.username as author, owner.id as author_id, organization.name as organization, project.organization_id,
       (select json_agg(json_build_object('url', url, 'featured', featured) order by ordering, created, id)
         from gallery_item where gallery_item.project_id = project.id) as gallery,
-      (select json_agg(json_build_array(id, status, (extract(epoch from date_published) * 1000)::bigint, loaders, fields)
-        order by date_published desc, id) from (
-        select case when version.withdrawn_at is null then version.id end as id, version.status, version.date_published,
+      (select json_agg(json_build_array(id, status, (extract(epoch from date_published) * 1000)::bigint, ordering, loaders, fields)
+        order by ordering, date_published desc, id) from (
+        select case when version.withdrawn_at is null then version.id end as id, version.status, version.date_published, version.ordering,
           version.loaders, version.fields
         from version where ${listed} and (version.withdrawn_at is null or not exists (
           select from version other where other.project_id = project.id and is_listed(other.status)
             and other.withdrawn_at is null))
-        order by version.date_published desc, version.id limit ${VERSIONS_MAX}) newest
+        order by version.ordering, version.date_published desc, version.id limit ${VERSIONS_MAX}) first
       ) as versions,
       (select json_agg(shown) from (
         select distinct named.id as project_id, dependency.dependency_type, named.name, named.slug, named.icon_url

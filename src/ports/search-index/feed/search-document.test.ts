@@ -35,6 +35,7 @@ const makeVersion = (id: string, loaders: string[], fields: Record<string, unkno
   id,
   'listed',
   DAY,
+  null,
   loaders,
   fields,
 ]
@@ -78,7 +79,7 @@ test('field values are texts, in the order of the taxonomy over all versions, an
   )
 })
 
-test('the sides of a project with several types follow from the newest version with an environment', () => {
+test('the sides of a project with several types follow from the first version with an environment', () => {
   const fabric = makeVersion('v0000001', ['fabric'], { game_versions: ['1.20.1'], environment: 'client_only' })
   const older = makeVersion('v0000002', ['fabric'], { game_versions: ['1.20.1'], environment: 'server_only' })
   const paper = makeVersion('v0000003', ['paper'], { game_versions: ['1.20.1'], environment: 'client_or_server' })

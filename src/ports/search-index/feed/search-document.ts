@@ -7,7 +7,7 @@ import { sidesOf } from '#ports/search-index/sides.ts'
 import type { DocumentRow, VersionRow } from './document-rows.ts'
 
 /** Increase it with every change of the documents or of the mapping of OpenSearch; the index is then rebuilt. */
-const FORM = 5
+const FORM = 6
 /** Documents with at most this many versions are far below the size limit; larger ones are measured. */
 const SMALL_VERSIONS = 200
 
@@ -34,7 +34,7 @@ function basisOf({ loaders, fields }: Pick<Taxonomy, 'loaders' | 'fields'>): str
   return `${FORM}:${hash('sha256', JSON.stringify([...loaders.values(), ranks]), 'base64url')}`
 }
 
-/** Converts a row; omits the oldest versions of a document that would be too large. */
+/** Converts a row; omits the last versions of a document that would be too large. */
 export function toSearchDocument(row: DocumentRow, taxonomy: Taxonomy): SearchDocument {
   const versions = row.versions ?? []
   for (let count = versions.length; ; count = Math.floor(count / 2)) {
@@ -80,18 +80,18 @@ function createDocument(row: DocumentRow, versionRows: readonly VersionRow[], ta
 
 /** Returns the sides of the project, which each of its versions has. */
 function sidesOfProject(versions: readonly VersionRow[], taxonomy: Taxonomy): SearchVersion['fields'] {
-  const types = projectTypesOf(taxonomy, union(versions.map(([, , , loaders]) => loaders)))
+  const types = projectTypesOf(taxonomy, union(versions.map(([, , , , loaders]) => loaders)))
   const withEnvironment = new Set(loadersWith(taxonomy, 'environment'))
-  const newest = versions.find(
-    ([, , , loaders, { environment }]) =>
+  const first = versions.find(
+    ([, , , , loaders, { environment }]) =>
       environment !== undefined && loaders.some((name) => withEnvironment.has(name)),
   )
-  const { client_side, server_side } = sidesOf(types, newest === undefined ? null : String(newest[4]['environment']))
+  const { client_side, server_side } = sidesOf(types, first === undefined ? null : String(first[5]['environment']))
   return { client_side: [client_side], server_side: [server_side] }
 }
 
 function toSearchVersion(
-  [id, status, publishedMs, loaders, values]: VersionRow,
+  [id, status, publishedMs, ordering, loaders, values]: VersionRow,
   { sides, taxonomy }: { sides: SearchVersion['fields']; taxonomy: Taxonomy },
 ): SearchVersion {
   const fields: Record<string, readonly string[]> = {}
@@ -105,6 +105,7 @@ function toSearchVersion(
   return {
     id,
     date_published: new Date(publishedMs).toISOString(),
+    ordering,
     status,
     project_types: projectTypesOf(taxonomy, loaders),
     loaders: loaders.toSorted(),

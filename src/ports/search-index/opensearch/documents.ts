@@ -1,7 +1,8 @@
 // The OpenSearch document of a project, with its folded text, its nested versions and the JSON of its hit.
 import { ApiError } from '#lib/errors.ts'
 import {
-  datedNewestFirst,
+  datedInListOrder,
+  lastPublished,
   MAX_DOCUMENT_BYTES,
   projectValues,
   type SearchDocument,
@@ -59,7 +60,7 @@ export const INDEX_BODY = {
         dynamic: false,
         properties: {
           version_id: { type: 'keyword', index: false },
-          published: sortNumber,
+          place: sortNumber,
           facets: keyword,
           numbers: { properties: { version_published_timestamp: number } },
         },
@@ -70,7 +71,7 @@ export const INDEX_BODY = {
 
 /** @throws ApiError `invalid_input` if the document is too large, `search_error` if a date or a count is invalid. */
 export function toIndexed(document: SearchDocument, sequence: number): object {
-  const dated = datedNewestFirst(document.versions)
+  const dated = datedInListOrder(document.versions)
   const versions = dated.map(({ version }) => version)
   const created = Date.parse(document.date_created)
   const modified = Date.parse(document.date_modified)
@@ -91,7 +92,7 @@ export function toIndexed(document: SearchDocument, sequence: number): object {
     follows,
     created,
     modified,
-    freshness: dated[0]?.at ?? created,
+    freshness: lastPublished(dated) ?? created,
     facets: projectFacets(document),
     numbers: {
       downloads,
@@ -100,9 +101,9 @@ export function toIndexed(document: SearchDocument, sequence: number): object {
       modified_timestamp: Math.floor(modified / 1000),
       ...componentNumbers(document),
     },
-    versions: nested.map((entry) => ({
+    versions: nested.map((entry, place) => ({
       version_id: entry?.version.id ?? undefined,
-      published: entry?.at ?? 0,
+      place,
       facets: versionFacets(document, entry?.version),
       ...(entry === undefined ? {} : { numbers: { version_published_timestamp: Math.floor(entry.at / 1000) } }),
     })),

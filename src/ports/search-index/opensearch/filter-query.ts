@@ -74,7 +74,8 @@ function branchQuery({ project, version }: Branch, i: number): Query {
       name: branchName(i),
       size: 1,
       _source: false,
-      sort: [{ 'versions.published': 'desc' }, { 'versions.version_id': 'asc' }],
+      // The response contains the ID as a sort value.
+      sort: [{ 'versions.place': 'asc' }, { 'versions.version_id': 'asc' }],
     },
   }
   return { filter: [...project.map((each) => toQuery(each, '')), { nested }] }

@@ -98,19 +98,14 @@ export function toSearchAnswer(
   return { body: Buffer.from(text), totalHits }
 }
 
-/** Returns the newest of the versions that match a branch, as JSON. Of several branches, the project must match too. */
+/** Returns the first of the versions that match a branch, as JSON. Of several branches, the project must match too. */
 function versionOf(hit: Hit, branches: number): string {
   let best: readonly [number, string | null] | undefined
   for (let i = 0; i < branches; i += 1) {
     const name = branchName(i)
     if (branches > 1 && hit.matched_queries?.includes(name) !== true) continue
     const sort = hit.inner_hits?.[name]?.hits.hits[0]?.sort
-    if (sort !== undefined && (best === undefined || isBefore(sort, best))) best = sort
+    if (sort !== undefined && (best === undefined || sort[0] < best[0])) best = sort
   }
   return JSON.stringify(best?.[1] ?? null)
-}
-
-/** Newest first, ties by ID. */
-function isBefore([at, id]: readonly [number, string | null], other: readonly [number, string | null]): boolean {
-  return at > other[0] || (at === other[0] && (id ?? '') < (other[1] ?? ''))
 }

@@ -24,6 +24,7 @@ import { draftExpiry } from '../drafts/completeness.ts'
 import { listDraftFiles } from '../drafts/draft-files.ts'
 import { type CheckedFiles, checkDraftFiles, completeDraft, type NextVersion } from '../drafts/publish-draft.ts'
 import { getVersion, versionViewer } from '../lookup/version-cache.ts'
+import { warnOfVersionAhead } from '../lookup/version-filter.ts'
 import { requireCounterRights, requireTrustedPublisher } from '../policy.ts'
 import { insertDependencies, resolveDependencies } from '../publish/dependencies.ts'
 import { checkDependencies, type DependencyInput } from '../publish/requests.ts'
@@ -91,6 +92,11 @@ async function saveVersion(deps: Deps, viewer: Viewer, { id, patch, revision }: 
       const next = { ...version, ...columns, fields }
       const publishes = update.status !== undefined && update.status !== 'draft'
       if (publishes && version.provenance === null) requireTrustedPublisher(viewer, project)
+      if (publishes)
+        await warnOfVersionAhead(
+          { db: tx, dryRun: deps.dryRun },
+          { projectId: project.id, id, ordering: next.ordering },
+        )
       Object.assign(update, await draftChanges(tx, deps, { next, checked, publishes }))
     }
     if (patch.changelog !== undefined) await dropUnusedImages(tx, { context: 'version', id }, patch.changelog)

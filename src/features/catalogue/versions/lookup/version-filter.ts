@@ -1,6 +1,7 @@
 // The filter of version lists and update checks.
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '#platform/db/db.ts'
+import type { Deps } from '#ports/deps.ts'
 
 /** Conditions that a version must all match. An empty list matches every version. */
 export type VersionFilter = {
@@ -56,6 +57,34 @@ function hasValue(name: string, values: readonly unknown[]): RawBuilder<boolean>
 
 /** Order of version lists: first versions with an `ordering`, ascending, then the others, newest first. */
 export const LIST_ORDER: RawBuilder<unknown> = sql`version.ordering, version.date_published desc, version.id`
+
+/**
+ * Returns the number of the version that stays before a new version in the project's list because a publisher gave it an
+ * `ordering`, or undefined if the new version becomes the first. `ordering` is that of the new version.
+ */
+export async function findVersionAhead(
+  db: Db,
+  { projectId, id, ordering }: { projectId: string; id?: string | undefined; ordering: number | null },
+): Promise<string | undefined> {
+  const { rows } = await sql<{ version_number: string }>`
+    select version.version_number from version
+    where version.project_id = ${projectId} and ${isOfferedAndPasses({})} and version.id <> ${id ?? ''}
+      and version.ordering is not null and (${ordering}::int is null or version.ordering < ${ordering}::int)
+    order by ${LIST_ORDER} limit 1`.execute(db)
+  return rows[0]?.version_number
+}
+
+/** Adds a warning to a dry run if the new version does not become the first in the project's list. */
+export async function warnOfVersionAhead(
+  { db, dryRun }: { db: Db } & Pick<Deps, 'dryRun'>,
+  version: { projectId: string; id: string; ordering: number | null },
+): Promise<void> {
+  if (dryRun === undefined) return
+  const ahead = await findVersionAhead(db, version)
+  if (ahead === undefined) return
+  const first = `Version ${ahead} has an ordering, so it stays before this version in lists and remains the latest version`
+  dryRun.warn('ordering', first)
+}
 
 /** Number of different filters per statement. */
 const FILTERS_PER_STATEMENT = 64

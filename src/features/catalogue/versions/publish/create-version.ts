@@ -16,6 +16,7 @@ import { withStoredFiles } from '#ports/files/claims.ts'
 import { draftExpiry, INCOMPLETE_DRAFTS_MAX } from '../drafts/completeness.ts'
 import { announceVersion, recordVersionStatus } from '../lifecycle/show-version.ts'
 import { type CachedVersion, getVersion } from '../lookup/version-cache.ts'
+import { warnOfVersionAhead } from '../lookup/version-filter.ts'
 import { requireTrustedPublisher } from '../policy.ts'
 import {
   findNamedUploads,
@@ -86,6 +87,11 @@ export async function createVersion(
           ? draftExpiry(deps.taxonomy, { ...version.columns, fields: version.fields, files: files.length }, deps.now())
           : null
         const row = { id, projectId, version, files, publishedAt, scanner, draftExpires }
+        if (!isDraft)
+          await warnOfVersionAhead(
+            { db: tx, dryRun: deps.dryRun },
+            { projectId, id, ordering: version.columns.ordering },
+          )
         const status = await insertVersion(tx, viewer, row)
         await takeUploads(tx, uploads, { versionId: id, now: deps.now() })
         await announceVersion(tx, { versionId: id, project, status, at: publishedAt })

@@ -1,5 +1,5 @@
 // One row per indexed project and per version: numbers, dates and identifiers in columns. A changed project gets new
-// slots at the end, and its old slots are dead. The slots of its versions are adjacent, newest first.
+// slots at the end, and its old slots are dead. The slots of its versions are adjacent, in the order of its list.
 import type { Content, PreparedUpsert } from '../prepare.ts'
 import { type Bits, clearBit, setBit } from '../storage/bits.ts'
 import { withLength } from '../storage/memory.ts'
@@ -70,7 +70,7 @@ export class DocTable {
   }
 
   /** Appends a project, whose sequence must be recorded, and slots for its versions. Returns the slot of the project. */
-  append(document: PreparedUpsert, { created, modified, published }: Content['dates']): number {
+  append(document: PreparedUpsert, { created, modified, fresh, published }: Content['dates']): number {
     const doc = this.docCount
     const first = this.versionCount
     this.docCount += 1
@@ -87,8 +87,8 @@ export class DocTable {
     this.liveCount += 1
     this.columns.created[doc] = created
     this.columns.modified[doc] = modified
-    // The date of the newest version; without versions, the date of creation.
-    this.columns.freshness[doc] = published[0] ?? created
+    // The date of the last version; without versions, the date of creation.
+    this.columns.freshness[doc] = fresh
     this.columns.fingerprint[doc] = document.fingerprint
     this.columns.downloads[doc] = document.downloads
     this.columns.follows[doc] = document.follows

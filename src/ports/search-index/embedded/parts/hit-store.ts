@@ -77,7 +77,7 @@ export class HitStore {
     this.#lengths[doc] = 0
   }
 
-  /** Appends one hit as JSON. `version`: the version to show instead of the newest one. */
+  /** Appends one hit as JSON. `version`: the version to show instead of the first one. */
   write(out: ByteWriter, doc: number, version: number | undefined): void {
     const address = this.#addresses[doc] ?? 0
     const block = this.#arena.block(address)

@@ -59,7 +59,7 @@ function applyNewer(parts: Parts, change: PreparedChange): void {
   }
   const content: Content = JSON.parse(change.content)
   const { dates } = content
-  checkNumbers(id, [dates.created, dates.modified, ...dates.published])
+  checkNumbers(id, [dates.created, dates.modified, dates.fresh, ...dates.published])
   const slot = docs.docCount
   const firstVersion = docs.versionCount
   // First, because it rejects documents that are too large.

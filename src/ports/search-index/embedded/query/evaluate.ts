@@ -14,7 +14,7 @@ import {
 } from '../storage/bits.ts'
 import { type DocSet, few } from '../storage/doc-set.ts'
 import type { FilterCache } from './filter-cache.ts'
-import { type CodesPlan, matches, newestMatch, type Plan, type RangePlan, type Sources } from './plan.ts'
+import { type CodesPlan, firstMatch, matches, type Plan, type RangePlan, type Sources } from './plan.ts'
 
 export type Pools = { readonly docs: BitsPool; readonly versions: BitsPool }
 
@@ -62,7 +62,7 @@ export function countWithin(set: DocSet, plan: Plan, sources: Sources, pools: Po
 function matching(set: DocSet, plan: Plan, sources: Sources): DocSet {
   const { live } = sources.docs
   const docs = set.kind === 'few' ? set.docs : listBits(set.kind === 'all' ? live : set.bits, set.count)
-  return few(docs.filter((doc) => newestMatch(plan, sources, doc) !== undefined))
+  return few(docs.filter((doc) => firstMatch(plan, sources, doc) !== undefined))
 }
 
 function within(set: DocSet, where: Bits, { docs: { live } }: Sources, pools: Pools): DocSet {
@@ -123,7 +123,7 @@ function docsLacking(plan: CodesPlan, carrying: Bits, sources: Sources, pools: P
     return unite(lacking, fold(versionsWhere(plan, sources, pools), sources, pools))
   }
   for (const doc of listBits(carrying, docCount)) {
-    if (newestMatch(plan, sources, doc) !== undefined) setBit(lacking, doc)
+    if (firstMatch(plan, sources, doc) !== undefined) setBit(lacking, doc)
   }
   return lacking
 }

@@ -4,7 +4,7 @@ import type { Filter } from '../../filter/tree.ts'
 import { type Bits, hasBit, setBit } from '../storage/bits.ts'
 import { withLength } from '../storage/memory.ts'
 import { DROPPED, inSteps } from '../storage/new-slots.ts'
-import { newestMatch, type Plan, type Sources, usesCounts } from './plan.ts'
+import { firstMatch, type Plan, type Sources, usesCounts } from './plan.ts'
 
 /** If more slots were added, the filter is evaluated again for all slots. */
 const MAX_NEW_SLOTS = 4096
@@ -37,7 +37,7 @@ export class FilterCache {
     this.#entries.set(key, entry)
     entry.bits = withLength(entry.bits, (docCount + 31) >>> 5)
     for (let doc = entry.docCount; doc < docCount; doc += 1) {
-      if (newestMatch(plan, sources, doc) !== undefined) setBit(entry.bits, doc)
+      if (firstMatch(plan, sources, doc) !== undefined) setBit(entry.bits, doc)
     }
     entry.docCount = docCount
     return entry.bits

@@ -127,8 +127,8 @@ export function matches(plan: Plan, sources: Sources, version: number, doc: numb
   }
 }
 
-/** Returns the newest version of a document that matches the plan. */
-export function newestMatch(plan: Plan, sources: Sources, doc: number): number | undefined {
+/** Returns the first version of a document that matches the plan. */
+export function firstMatch(plan: Plan, sources: Sources, doc: number): number | undefined {
   const end = sources.docs.versionStart[doc + 1] ?? 0
   for (let version = sources.docs.versionStart[doc] ?? 0; version < end; version += 1) {
     if (matches(plan, sources, version, doc)) return version

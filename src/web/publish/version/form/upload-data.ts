@@ -3,6 +3,7 @@ import { getProject, listVisibleProjects } from '#features/catalogue/projects/lo
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import { findScan, type ScanRow } from '#features/catalogue/scans/queries.ts'
 import { getVersionAsMember, listCachedVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
+import { findVersionAhead } from '#features/catalogue/versions/lookup/version-filter.ts'
 import { proposeForVersion } from '#features/catalogue/versions/proposals/propose-version.ts'
 import { findPreviousVersion } from '#features/catalogue/versions/proposals/queries.ts'
 import { toProposalsView } from '#features/catalogue/versions/proposals/views.ts'
@@ -29,6 +30,8 @@ export type UploadData = ManagedProject & {
   proposals: ProposalsOf | undefined
   /** The newest published version, with which the page compares. */
   previous: VersionView | undefined
+  /** Number of a version with an `ordering` that stays the latest one. */
+  ahead: string | undefined
   /** The scan of the files of the draft. */
   scan: ScanRow | undefined
 }
@@ -46,6 +49,11 @@ export async function withDraft(request: OwnRequest, managed: ManagedProject, id
     ...managed,
     action: `${managed.path}/versions/new`,
     draft,
+    ahead: await findVersionAhead(deps.db, {
+      projectId: managed.project.id,
+      id: draft?.id,
+      ordering: draft?.ordering ?? null,
+    }),
     isDraftGone: id !== '' && draft === undefined,
     previous: await findPrevious(request, managed, draft?.id),
     waiting: [],

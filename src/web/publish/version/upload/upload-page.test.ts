@@ -54,6 +54,15 @@ const draftPath = (answer: InjectResponse): string => {
 const versions = async () =>
   t.deps.db.selectFrom('version').selectAll().where('project_id', '=', project.id).orderBy('date_published').execute()
 
+test('the page warns if another version stays the latest one', async () => {
+  const [first] = await versions()
+  const set = (ordering: number | null) => t.as(owner).patch(`/v3/version/${first?.id}`, { ordering })
+  assert.doesNotMatch((await person.get(PAGE)).body, /stays the latest version/)
+  assert.equal((await set(1)).statusCode, 204)
+  assertSays(await person.get(PAGE), 200, 'Version 1.0.0 has an `ordering`, so it stays the latest version')
+  assert.equal((await set(null)).statusCode, 204)
+})
+
 test('Save draft keeps the files and returns the proposals, and Publish publishes them', async () => {
   const page = await person.get(PAGE)
   assertSays(page, 200, 'New version of Lantern')

@@ -41,6 +41,8 @@ export async function showUpload(request: OwnRequest, data: UploadData, shown: S
   const title = t('upload.title', { name: data.view.name })
   const subject = projectSubject(request, data)
   const gone = data.isDraftGone && note(page, 'warn', html`<p>${t('upload.draft-gone')}</p>`)
+  const ahead =
+    data.ahead !== undefined && note(page, 'warn', html`<p>${t('upload.ahead', { number: data.ahead })}</p>`)
   return showWork(request, {
     title,
     subject: {
@@ -54,7 +56,7 @@ export async function showUpload(request: OwnRequest, data: UploadData, shown: S
       ],
     },
     ...(state === undefined ? {} : { form: state }),
-    notes: mayUpload ? gone : viewOnly(page, { permission: t('work.permission.UPLOAD_VERSION'), ask: [] }),
+    notes: mayUpload ? [gone, ahead] : viewOnly(page, { permission: t('work.permission.UPLOAD_VERSION'), ask: [] }),
     body: (mayUpload || state !== undefined) && (await uploadForm(request, data, shown)),
   })
 }
