@@ -1598,6 +1598,8 @@ CREATE INDEX file_content_project_id_idx ON public.file_content USING btree (pro
 
 CREATE INDEX file_manifest_declared_id_idx ON public.file_manifest USING btree (declared_id) WHERE (declared_id IS NOT NULL);
 
+CREATE INDEX file_manifest_pack_loader_idx ON public.file_manifest USING btree (file_id) WHERE (content ? 'packLoaderVersions'::text);
+
 CREATE UNIQUE INDEX file_primary_key ON public.file USING btree (version_id) WHERE is_primary;
 
 CREATE INDEX file_sha1_idx ON public.file USING btree (sha1) INCLUDE (version_id);

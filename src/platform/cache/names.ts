@@ -58,6 +58,7 @@ export const REMEMBERED = {
     isStaleAllowed: true,
   },
   'list-counts': { contains: 'Counts next to the filters of a list', maxAgeMs: 1000, maxBytes: 4 * MIB },
+  'loader-versions': { contains: 'Versions of a loader that packs name', maxAgeMs: MINUTE_MS, maxBytes: MIB },
   'project-card': { contains: 'Preview image of a project, by its content', maxBytes: 16 * MIB },
   'project-count': { contains: 'Number of projects in the catalogue', maxAgeMs: MINUTE_MS, maxBytes: MIB },
   'project-statistics': { contains: 'Download statistics of a project', maxAgeMs: MINUTE_MS, maxBytes: 16 * MIB },

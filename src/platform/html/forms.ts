@@ -95,10 +95,17 @@ type InputField = Field & {
   isName?: boolean
   hasFocus?: boolean
   inputMode?: 'numeric' | 'decimal'
+  /** Values that browsers offer. Others are possible. */
+  suggestions?: readonly string[]
 }
 
 /** Renders a field for one line of text. */
 export function textField(page: PageContext, of: InputField): Markup {
+  const { suggestions = [] } = of
+  const listId = `${idOf(of)}-values`
+  const list =
+    suggestions.length > 0 &&
+    html`<datalist id="${listId}">${suggestions.map((value) => html`<option value="${value}"></option>`)}</datalist>`
   const input = attributes({
     type: of.type ?? 'text',
     class: of.isCode === true && 'mono',
@@ -111,9 +118,10 @@ export function textField(page: PageContext, of: InputField): Markup {
     placeholder: of.placeholder,
     inputmode: of.inputMode,
     autofocus: of.hasFocus === true,
+    list: suggestions.length > 0 && listId,
     ...(of.isCode === true || of.isName === true ? { autocapitalize: 'none', spellcheck: 'false' } : {}),
   })
-  return field(page, of, html`<input${input}>`)
+  return field(page, of, html`<input${input}>${list}`)
 }
 
 type PasswordField = Field & {

@@ -222,7 +222,7 @@ test('a change of a column is noted exactly when it changes the document', async
       ...['created', 'featured', 'ordering', 'project_id', 'url'].map((name) => `gallery_item.${name}`),
       ...['additional_categories', 'approved', 'categories', 'color', 'downloads', 'followers', 'icon_url', 'license'],
       ...['name', 'organization_id', 'slug', 'status', 'summary', 'team_id', 'updated'],
-      ...['date_published', 'fields', 'loaders', 'project_id', 'status', 'withdrawn_at'].map(
+      ...['date_published', 'fields', 'loaders', 'ordering', 'project_id', 'status', 'withdrawn_at'].map(
         (name) => `version.${name}`,
       ),
     ]

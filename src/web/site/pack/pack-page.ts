@@ -1,6 +1,7 @@
 // The page of a pack: the chosen versions, what they require, why something cannot be chosen, and the files for launchers.
 import type { FastifyReply } from 'fastify'
 import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
+import { listLoaderVersions } from '#features/catalogue/resolve/loader-versions.ts'
 import { loaderKeyOf } from '#features/catalogue/resolve/locks/pack.ts'
 import { storeLock } from '#features/catalogue/resolve/locks/store-lock.ts'
 import { resolveItems } from '#features/catalogue/resolve/resolve-items.ts'
@@ -18,7 +19,7 @@ export async function showPack(request: PageRequest): Promise<FastifyReply> {
   const pack = state.projects.length === 0 ? undefined : await loadPack(request, state)
   return show({
     title: page.language.t('site.pack'),
-    body: packView(request, state, pack),
+    body: packView(request, state, { pack, loaderVersions: await listLoaderVersions(request.deps, state) }),
     isUnlisted: true,
     scripts: [assetHref(page, 'pack.js')],
   })
@@ -65,13 +66,25 @@ async function loadPack({ deps, query }: PageRequest, state: PackState): Promise
     ...reasons.flatMap(({ requires, incompatible }) => [requires?.project_id, incompatible?.project_id]),
   ].filter((id) => id !== undefined)
   const projects = (await listVisibleProjects(deps, null, [...new Set(projectIds)])).map(viewOf)
+  const byId = new Map(projects.map((project) => [project.id, project]))
   const needsLoaderVersion = loaderKeyOf(deps, answer.loaders, 'mrpack') !== undefined
+  const chosen = new Set(answer.chosen.map(({ version_id }) => version_id))
+  const needsLoader = versions.some(
+    ({ id, loaders }) =>
+      chosen.has(id) && loaders.some((loader) => loaderKeyOf(deps, [loader], 'mrpack') !== undefined),
+  )
+  const failed = answer.items.filter(({ state: each }) => each !== 'chosen' && each !== 'kept')
   return {
     state,
     answer,
-    projects: new Map(projects.map((project) => [project.id, project])),
+    projects: byId,
     versions: new Map(versions.map((version) => [version.id, version])),
     isStored: query('lock') === lock,
-    hasMrpack: state.gameVersion !== '' && (!needsLoaderVersion || state.loaderVersion !== ''),
+    lacks: {
+      projects: failed.map(({ index, project_id }) => byId.get(project_id ?? '')?.name ?? state.projects[index] ?? ''),
+      gameVersion: state.gameVersion === '',
+      loader: state.loader === '' && needsLoader,
+      loaderVersion: needsLoaderVersion && state.loaderVersion === '',
+    },
   }
 }

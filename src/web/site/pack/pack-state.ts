@@ -23,8 +23,8 @@ export type ShownPack = {
   versions: ReadonlyMap<string, VersionView>
   /** Whether the lock in the address is that of the answer: the files are ready. */
   isStored: boolean
-  /** Whether the pack has all that an .mrpack needs. */
-  hasMrpack: boolean
+  /** Parts without which players cannot use the pack. */
+  lacks: { projects: readonly string[]; gameVersion: boolean; loader: boolean; loaderVersion: boolean }
 }
 
 /** Maximum number of projects on the page: the address must not get too long. The API accepts more. */

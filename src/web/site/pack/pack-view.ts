@@ -12,7 +12,13 @@ import { tile } from '../lists/rows.ts'
 import { tagName } from '../names.ts'
 import { PACK_MAX, type PackState, packPath, packValues, type ShownPack } from './pack-state.ts'
 
-export function packView(request: PageRequest, state: PackState, pack: ShownPack | undefined): Markup {
+/** Maximum number of links to versions of the loader. */
+const LINKED_MAX = 3
+
+/** `loaderVersions`: proposals for the version of the loader. */
+type Shown = { pack: ShownPack | undefined; loaderVersions: readonly string[] }
+
+export function packView(request: PageRequest, state: PackState, { pack, loaderVersions }: Shown): Markup {
   const { page } = request
   const { language } = page
   const head = html`<h1>${language.t('site.pack')}</h1>
@@ -30,7 +36,7 @@ ${emptyState(page, empty)}</div>`
   }
   return html`<div class="sheet slip">${head}
 ${state.projects.length >= PACK_MAX && note(page, 'warn', html`<p>${language.t('site.pack.full', { count: PACK_MAX })}</p>`)}
-${settingsForm(request, state)}
+${settingsForm(request, state, loaderVersions)}
 ${itemList(page, pack)}
 ${requiredList(page, pack)}
 ${suggestedList(page, pack)}
@@ -41,7 +47,7 @@ ${packFiles(page, pack)}
 }
 
 /** Leads to the same page with other values. */
-function settingsForm({ page, deps }: PageRequest, state: PackState): Markup {
+function settingsForm({ page, deps }: PageRequest, state: PackState, loaderVersions: readonly string[]): Markup {
   const { language } = page
   const any = { value: '', label: language.t('site.setup.any') }
   const choose = (values: readonly string[], chosen: string, label: (value: string) => string) => [
@@ -54,10 +60,22 @@ function settingsForm({ page, deps }: PageRequest, state: PackState): Markup {
 ${hiddenField('projects', state.projects.join(','))}
 ${selectField(page, { name: 'game_version', label: language.t('site.setup.version'), choices: choose(releasesOf(deps.taxonomy), state.gameVersion, (value) => value) })}
 ${selectField(page, { name: 'loader', label: language.t('site.setup.loader'), choices: choose([...new Set(loaders)], state.loader, name) })}
-${textField(page, { name: 'loader_version', label: language.t('site.pack.loader-version'), hint: language.t('site.pack.loader-version.hint'), value: state.loaderVersion, maxLength: 64, isOptional: true })}
+${textField(page, { name: 'loader_version', label: language.t('site.pack.loader-version'), hint: loaderVersionHint(page, state, loaderVersions), value: state.loaderVersion, suggestions: loaderVersions, maxLength: 64, isOptional: true })}
 ${textField(page, { name: 'name', label: language.t('site.pack.name'), value: state.name, maxLength: 128, isOptional: true })}
 <button>${language.t('site.pack.update')}</button>
 </form>`
+}
+
+/** Links to the page with each proposed version of the loader, so that nobody has to know one. */
+function loaderVersionHint(page: PageContext, state: PackState, versions: readonly string[]): Markup | string {
+  const { language } = page
+  const hint = language.t('site.pack.loader-version.hint')
+  if (versions.length === 0) return hint
+  const links = versions.slice(0, LINKED_MAX).map((loaderVersion, index) => {
+    const href = pathTo(page, packPath({ ...state, loaderVersion }))
+    return html`${index > 0 && ', '}<a href="${href}"><bdi>${loaderVersion}</bdi></a>`
+  })
+  return html`${hint} ${language.rich('site.pack.loader-version.used', { versions: html`${links}` })}`
 }
 
 function section(title: string, rows: readonly Markup[]): Part {
@@ -176,21 +194,44 @@ function externalList(page: PageContext, pack: ShownPack): Part {
   return section(page.language.t('site.pack.external'), rows)
 }
 
+/** Names everything without which players cannot use the pack. */
+function missingParts({ language }: PageContext, { state, lacks }: ShownPack): Part[] {
+  const { t } = language
+  return [
+    lacks.projects.length > 0 &&
+      t('site.pack.lacks.projects', { names: new Intl.ListFormat(language.tag).format(lacks.projects) }),
+    lacks.gameVersion && t('site.pack.lacks.game-version'),
+    lacks.loader && t('site.pack.lacks.loader'),
+    lacks.loaderVersion && t('site.pack.lacks.loader-version', { loader: tagName(language, state.loader) }),
+  ].filter((part) => part !== false)
+}
+
 /** Shows the button that stores the pack, and then the addresses of its files. */
-function packFiles(page: PageContext, { state, answer, isStored, hasMrpack }: ShownPack): Part {
+function packFiles(page: PageContext, pack: ShownPack): Part {
+  const { state, answer, isStored, lacks } = pack
   const { language, site } = page
   if (answer.chosen.length === 0) return null
+  const missing = missingParts(page, pack)
+  const warning =
+    missing.length > 0 &&
+    note(
+      page,
+      'warn',
+      html`<p>${language.t('site.pack.incomplete')}</p><ul>${missing.map((each) => html`<li>${each}</li>`)}</ul>`,
+    )
   if (!isStored) {
     const fields = Object.entries(packValues(state)).map(([name, value]) => hiddenField(name, value))
     const button = html`<button class="main">${icon(page, 'package')}${language.t('site.pack.create')}</button>`
-    return form(page, { action: pathTo(page, PATHS.packFiles), content: html`${fields}${button}` })
+    return form(page, { action: pathTo(page, PATHS.packFiles), content: html`${warning}${fields}${button}` })
   }
   const lock = `/v3/lock/${answer.lock}`
+  const hasMrpack = !lacks.gameVersion && !lacks.loader && !lacks.loaderVersion
   const mrpack = hasMrpack
     ? html`<p><a class="button main" href="${pathTo(page, `${lock}.mrpack`)}" download>${icon(page, 'download')}${language.t('site.pack.mrpack')}</a></p>`
-    : html`<p>${language.t('site.pack.needs')}</p>`
+    : null
   const copy = html`<button class="tight" type="button" data-copy="packwiz" data-done="${language.t('copied')}" hidden>${language.t('copy')}<span class="vh"> ${language.t('site.pack.packwiz')}</span></button>`
-  return html`<section><h2>${language.t('site.pack.ready')}</h2>
+  return html`<section><h2>${language.t(missing.length === 0 ? 'site.pack.ready' : 'site.pack.stored')}</h2>
+${warning}
 ${mrpack}
 <p>${language.t('site.pack.packwiz')}: <code id="packwiz">${site.url}${lock}/pack.toml</code> ${copy}</p>
 <p><a href="${pathTo(page, lock)}">${language.t('site.pack.json')}</a></p>

@@ -1,6 +1,8 @@
 // The page of a pack, in a browser without scripts.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { readPackIndexEntry } from '#features/catalogue/versions/manifests/pack-manifests.ts'
+import { MINUTE_MS } from '#lib/time.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { makeCatalogue, type TestCatalogue } from '#test/support/factories/resolve-catalogue.ts'
 import { assertValidHtml } from '#test/support/http/html-page.ts'
@@ -57,8 +59,52 @@ test('without the version of the loader, the page says what an .mrpack needs', a
   const person = visitor(t)
   const sent = await person.send(`/pack?projects=${idOf('engine')}&loader=fabric&game_version=1.20.1`, '/pack/files')
   const ready = await person.get(String(sent.headers.location))
-  assert.match(ready.body, /enter the version of the loader/)
+  assert.match(ready.body, /The pack is stored, but incomplete/)
+  assert.match(ready.body, /Choose a version of Fabric/)
   assert.doesNotMatch(ready.body, /\.mrpack"/)
+})
+
+test('the page says what is missing, before and after the pack is stored', async () => {
+  const person = visitor(t)
+  const missing = /There is no version of these projects in the pack: old/
+  const path = `/pack?${query('engine', 'old')}`
+  assert.match(await page(path), missing)
+  const stored = await person.get(String((await person.send(path, '/pack/files')).headers.location))
+  assertValidHtml(stored.body, 'stored')
+  assert.match(stored.body, missing)
+  assert.doesNotMatch(stored.body, /The pack is ready/)
+  const bare = await page(`/pack?projects=${idOf('engine')}&loader=&game_version=`)
+  for (const text of ['Choose a game version.', 'Choose a loader.']) assert.ok(bare.includes(text), text)
+  const whole = await person.get(
+    String((await person.send(`/pack?${query('engine')}`, '/pack/files')).headers.location),
+  )
+  assert.match(whole.body, /The pack is ready/)
+  assert.doesNotMatch(whole.body, /Players cannot use the pack yet/)
+})
+
+test('the page proposes the versions of the loader that public packs for the game version use', async () => {
+  const packOf = async (status: string, dependencies: Record<string, string>) => {
+    const project = await t.make.project({ status })
+    const version = await t.make.version({ project, loaders: ['mrpack'] })
+    const { id } = await t.make.file({ version, project, filename: 'pack.mrpack', bytes: Buffer.from(project.id) })
+    const index = { formatVersion: 1, game: 'minecraft', dependencies, files: [] }
+    const manifest = { entry: 'modrinth.index.json', ...readPackIndexEntry(index) }
+    await t.deps.db
+      .insertInto('file_manifest')
+      .values({ file_id: id, entry: manifest.entry, content: JSON.stringify(manifest) })
+      .execute()
+  }
+  await packOf('approved', { minecraft: '1.20.1', 'fabric-loader': '0.16.9' })
+  await packOf('approved', { minecraft: '1.21', 'fabric-loader': '0.17.1' })
+  await packOf('approved', { minecraft: '1.20.1', forge: '47.2.0' })
+  await packOf('private', { minecraft: '1.20.1', 'fabric-loader': '0.14.0' })
+  // The proposals are cached for a minute.
+  t.advance(MINUTE_MS)
+  const body = await page(`/pack?projects=${idOf('engine')}&loader=fabric&game_version=1.20.1`)
+  const values = [...body.matchAll(/<option value="([^"]+)"><\/option>/g)].map(([, value]) => value)
+  assert.deepEqual(values, ['0.16.9'])
+  const link = /href="([^"]*loader_version=0\.16\.9[^"]*)"/.exec(body)?.[1]?.replaceAll('&amp;', '&')
+  assert.doesNotMatch(await page(link ?? assert.fail('no link')), /Choose a version of Fabric/)
 })
 
 test('conflicts and missing versions are explained', async () => {

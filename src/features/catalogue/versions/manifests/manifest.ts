@@ -19,6 +19,8 @@ export type Manifest = {
   loaders: string[]
   /** The loader field that names the loaders inside a pack. */
   packLoaders?: string[]
+  /** The version of each of these loaders. */
+  packLoaderVersions?: Record<string, string>
   /** ID of the mod or plugin, in lower case. */
   id?: string
   number?: string

@@ -95,9 +95,14 @@ export function readPackIndexEntry(data: unknown): Content | undefined {
   if (typeof index['formatVersion'] !== 'number') return undefined
   const dependencies = fieldsOf(index['dependencies'])
   const game = textOf(dependencies['minecraft'])
+  const versions = Object.entries(dependencies).flatMap(([name, value]) => {
+    const [loader, version] = [PACK_LOADERS.get(name), textOf(value)]
+    return loader === undefined || version === undefined ? [] : [[loader, version] as const]
+  })
   return compact({
     loaders: ['mrpack'],
     packLoaders: Object.keys(dependencies).flatMap((name) => PACK_LOADERS.get(name) ?? []),
+    packLoaderVersions: versions.length === 0 ? undefined : Object.fromEntries(versions),
     number: textOf(index['versionId']),
     name: textOf(index['name']),
     gameVersions: game === undefined ? undefined : { form: 'listed' as const, ranges: [game] },
