@@ -1398,6 +1398,14 @@ create table version (
   constraint version_withdrawn_replacement_fkey FOREIGN KEY (withdrawn_replacement) REFERENCES version(id) ON DELETE SET NULL
 );
 
+create table version_coordinate (
+  project_id text collate "C" not null,
+  version_number text not null,
+  version_id text collate "C" not null,
+  constraint version_coordinate_pkey PRIMARY KEY (project_id, version_number),
+  constraint version_coordinate_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE
+);
+
 create table version_lock (
   id text collate "C" not null,
   target jsonb not null,
@@ -1643,6 +1651,10 @@ CREATE INDEX notification_account_id_idx ON public.notification USING btree (acc
 CREATE UNIQUE INDEX notification_cause_key ON public.notification USING btree (account_id, cause) WHERE (cause IS NOT NULL);
 
 CREATE INDEX notification_invited_by_idx ON public.notification USING btree (((body ->> 'invited_by'::text))) WHERE ((body ->> 'invited_by'::text) IS NOT NULL);
+
+CREATE INDEX notification_project_idx ON public.notification USING btree (((body ->> 'project_id'::text))) WHERE ((body ->> 'project_id'::text) IS NOT NULL);
+
+CREATE INDEX notification_version_idx ON public.notification USING btree (((body ->> 'version_id'::text))) WHERE ((body ->> 'version_id'::text) IS NOT NULL);
 
 CREATE INDEX oauth_authorization_account_id_idx ON public.oauth_authorization USING btree (account_id, created DESC, id);
 
@@ -2044,6 +2056,10 @@ CREATE TRIGGER tag_list_revision BEFORE UPDATE ON public.tag_list FOR EACH ROW E
 
 CREATE TRIGGER team_member_leaving BEFORE INSERT ON public.team_member FOR EACH ROW EXECUTE FUNCTION refuse_leaving_member();
 
+CREATE TRIGGER version_coordinate_inserted AFTER INSERT ON public.version FOR EACH ROW WHEN (is_listed(new.status)) EXECUTE FUNCTION claim_version_coordinate();
+
+CREATE TRIGGER version_coordinate_updated AFTER UPDATE OF status, version_number ON public.version FOR EACH ROW WHEN ((is_listed(new.status) AND ((NOT is_listed(old.status)) OR (old.version_number <> new.version_number)))) EXECUTE FUNCTION claim_version_coordinate();
+
 CREATE TRIGGER version_deleted BEFORE DELETE ON public.version FOR EACH ROW WHEN (is_listed(old.status)) EXECUTE FUNCTION version_counted();
 
 CREATE TRIGGER version_imported BEFORE INSERT ON public.version FOR EACH ROW WHEN ((new.downloads > 0)) EXECUTE FUNCTION keep_imported_downloads();
@@ -2090,6 +2106,17 @@ AS $function$
     (select count(*) from listed),
     (select count(*) from file join listed on listed.id = file.version_id),
     (select count(distinct account_id) from team_member join teams using (team_id) where accepted)
+$function$;
+
+CREATE OR REPLACE FUNCTION public.claim_version_coordinate()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into version_coordinate (project_id, version_number, version_id)
+    values (new.project_id, new.version_number, new.id) on conflict do nothing;
+  return null;
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION public.count_author(changed_account text, difference integer)

@@ -6,7 +6,7 @@ import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { makeZip } from '#test/support/factories/archives.ts'
-import { openPublisher, type Publisher } from './publish-steps.ts'
+import { MANIFEST, openPublisher, type Publisher } from './publish-steps.ts'
 import { standIn } from './stand-in.ts'
 
 let p: Publisher
@@ -148,6 +148,29 @@ describe('exit codes', () => {
     const { code, notes } = await p.publish(['--project', slug, 'unknown.jar'])
     assert.equal(code, 2)
     assert.match(notes, /Add --version-number, --loaders/)
+  })
+
+  test('2: the archive does not state a value that the instance requires', async () => {
+    const slug = await p.newProject()
+    const { depends: _, ...manifest } = MANIFEST
+    p.writeJar('anywhere.jar', { ...manifest, depends: {} })
+    const { code, notes } = await p.publish(['--project', slug, 'anywhere.jar'])
+    assert.equal(code, 2, notes)
+    assert.match(notes, /--game-versions/)
+    const broken = await p.publish(['--project', slug, 'anywhere.jar'], { DEPOT_URL: 'https://', DEPOT_TOKEN: p.token })
+    assert.deepEqual([broken.code, /must be the URL of an instance/.test(broken.notes)], [2, true])
+  })
+
+  test('the changelog has no byte order mark', async () => {
+    const slug = await p.newProject()
+    p.writeJar('marked.jar')
+    writeFileSync(join(p.folder, 'changes.md'), '\uFEFF# Brighter')
+    writeFileSync(join(p.folder, 'marked.json'), `\uFEFF${JSON.stringify({ channel: 'beta' })}`)
+    const args = ['--project', slug, 'marked.jar', '--changelog', 'changes.md', '--config', 'marked.json', '--json']
+    const { code, result, notes } = await p.publish(args)
+    assert.equal(code, 0, notes)
+    const version = (await p.t.anyone.get(`/v3/version/${JSON.parse(result).id}`)).json()
+    assert.deepEqual([version.changelog, version.version_type], ['# Brighter', 'beta'])
   })
 
   test('3: the instance is unavailable', async () => {

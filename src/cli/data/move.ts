@@ -12,6 +12,7 @@ import { moveFiles } from '#features/operations/backup/move/move-files.ts'
 import { isServed } from '#features/operations/backup/rows.ts'
 import { ApiError } from '#lib/errors.ts'
 import { OperatorError } from '#lib/operator-error.ts'
+import { withoutMark } from '#lib/text/byte-order-mark.ts'
 import { openStore } from '#main/open-analytics.ts'
 import { openFiles } from '#main/open-ports.ts'
 import type { FilesConfig } from '#platform/config/config.ts'
@@ -96,7 +97,7 @@ export function readTarget({ to }: { to?: string }, env: Env) {
 function readSettings(path: string): Env {
   let text: string
   try {
-    text = readFileSync(path, 'utf8')
+    text = withoutMark(readFileSync(path, 'utf8'))
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new OperatorError(`Cannot read the settings in ${path}: ${reason}`, { cause })

@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
+import { withoutMark } from '#lib/text/byte-order-mark.ts'
 import { UsageError } from './arguments.ts'
 
 /** Maximum number of characters to read; longer than any valid password. */
@@ -54,7 +55,7 @@ async function firstLine(): Promise<string> {
     text += chunk
     if (text.includes('\n') || text.length > LENGTH_MAX) break
   }
-  const line = (text.split('\n')[0] ?? '').replace(/\r$/, '')
+  const line = withoutMark(text.split('\n')[0] ?? '').replace(/\r$/, '')
   if (line === '')
     throw new UsageError(
       'No password: type it at a terminal, write it as the first line of standard input, or use --password or --random-password',

@@ -11,6 +11,7 @@ import { parsePrivateKey, privateKeyText, publicKeyText } from '#features/basics
 import { rotateKey } from '#features/basics/instance-key/rotate-key.ts'
 import { toInstanceKeysView } from '#features/basics/instance-key/views.ts'
 import { OperatorError } from '#lib/operator-error.ts'
+import { withoutMark } from '#lib/text/byte-order-mark.ts'
 import type { Deps } from '#ports/deps.ts'
 
 const KEY_FILE_MAX = 4096
@@ -66,7 +67,7 @@ async function readPrivateKey(path: string): Promise<Buffer> {
       : await readFile(path, 'utf8').catch((error: Error) => {
           throw new UsageError(`Cannot read the file ${path}: ${error.message}`)
         })
-  const seed = content.length > KEY_FILE_MAX ? undefined : parsePrivateKey(content)
+  const seed = content.length > KEY_FILE_MAX ? undefined : parsePrivateKey(withoutMark(content))
   if (seed === undefined) throw new UsageError(`${path} does not contain a private key of \`depot key export\``)
   return seed
 }

@@ -57,6 +57,7 @@ export const REMEMBERED = {
     maxBytes: MIB,
     isStaleAllowed: true,
   },
+  'file-digests': { contains: 'MD5 and SHA-256 of a file', maxBytes: 4 * MIB },
   'list-counts': { contains: 'Counts next to the filters of a list', maxAgeMs: 1000, maxBytes: 4 * MIB },
   'loader-versions': { contains: 'Versions of a loader that packs name', maxAgeMs: MINUTE_MS, maxBytes: MIB },
   'project-card': { contains: 'Preview image of a project, by its content', maxBytes: 16 * MIB },

@@ -1060,6 +1060,12 @@ export interface Version {
   withdrawn_replacement: string | null;
 }
 
+export interface VersionCoordinate {
+  project_id: string;
+  version_id: string;
+  version_number: string;
+}
+
 export interface VersionLock {
   content: string;
   created: Generated<Timestamp>;
@@ -1243,6 +1249,7 @@ export interface DB {
   used_ci_token: UsedCiToken;
   user_note: UserNote;
   version: Version;
+  version_coordinate: VersionCoordinate;
   version_lock: VersionLock;
   version_scan: VersionScan;
   webhook: Webhook;

@@ -4,6 +4,7 @@ import path from 'node:path'
 import Type, { type Static, type TSchema } from 'typebox'
 import Value from 'typebox/value'
 import { Ordering } from '#lib/schema/schema-parts.ts'
+import { withoutMark } from '#lib/text/byte-order-mark.ts'
 import { ClientProgramRows } from './client-programs.ts'
 import { type FileRules, parseFileRules } from './file-rules.ts'
 import { ResolvingRules, resolvingErrors } from './resolving.ts'
@@ -198,7 +199,7 @@ export function withTagLists(data: TaxonomyData, lists: Partial<TagLists>): Taxo
 /** Returns undefined if the file does not exist or is not JSON. */
 function readJson(folder: string, file: string, errors: string[]): unknown {
   try {
-    return JSON.parse(readFileSync(path.join(folder, file), 'utf8'))
+    return JSON.parse(withoutMark(readFileSync(path.join(folder, file), 'utf8')))
   } catch (error) {
     errors.push(`${file}: ${error instanceof Error ? error.message : 'cannot be read'}`)
     return undefined

@@ -8,6 +8,7 @@ import type { Static, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { ApiError, invalidInput } from '#lib/errors.ts'
 import { bodyError } from '#lib/schema/schema-errors.ts'
+import { withoutMark } from '#lib/text/byte-order-mark.ts'
 import { describeBytes } from '#lib/text/sizes.ts'
 import type { FormError } from '#platform/html/forms.ts'
 import { type MultipartRequest, readParts } from '#platform/http/bodies/multipart.ts'
@@ -74,7 +75,7 @@ function parseForm(text: string): Record<string, string | string[]> {
     const end = pair.includes('=') ? pair.indexOf('=') : pair.length
     const [name, value] = [
       decodePercent(pair.slice(0, end)),
-      decodePercent(pair.slice(end + 1)).slice(0, VALUE_LENGTH_MAX),
+      withoutMark(decodePercent(pair.slice(end + 1))).slice(0, VALUE_LENGTH_MAX),
     ]
     const known = form[name]
     if (known === undefined) form[name] = value
@@ -107,7 +108,7 @@ async function readUpload(req: MultipartRequest, limits: FormLimits): Promise<Pa
       left.fields -= 1
       left.formBytes -= size
       if (left.fields < 0 || left.formBytes < 0) throw invalidForm()
-      if (name !== '__proto__') form[name] = bytes.toString('utf8').slice(0, limits.fieldLength)
+      if (name !== '__proto__') form[name] = withoutMark(bytes.toString('utf8')).slice(0, limits.fieldLength)
       return
     }
     const { bytes, size } = await readBytes(stream, limits.fileBytes)

@@ -5,17 +5,19 @@ import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { type Settings, UsageError } from './settings.ts'
+import { withoutMark } from './text-file.ts'
 
 /** @throws UsageError if the file or the tag cannot be read. */
 export async function readChangelog({ changelog, changelog_tag }: Settings, cwd: string): Promise<string | undefined> {
   if (changelog !== undefined && changelog_tag !== undefined) {
     throw new UsageError('Specify either a file or a tag for the changelog')
   }
-  if (changelog === '-') return (await text(process.stdin)).trim()
+  if (changelog === '-') return withoutMark(await text(process.stdin)).trim()
   if (changelog !== undefined) {
-    return readFile(resolve(cwd, changelog), 'utf8').catch(() => {
+    const content = await readFile(resolve(cwd, changelog), 'utf8').catch(() => {
       throw new UsageError(`The changelog ${changelog} cannot be read`)
     })
+    return withoutMark(content)
   }
   return changelog_tag === undefined ? undefined : readTag(changelog_tag, cwd)
 }

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { withoutMark } from './text-file.ts'
 
 /** The command was used wrongly: nothing was sent. */
 export class UsageError extends Error {
@@ -102,6 +103,7 @@ export function readSettings(
   if (url === undefined)
     throw new UsageError('Name the instance with --url, or with the environment variable DEPOT_URL')
   if (!/^https?:\/\//.test(url)) throw new UsageError(`--url must begin with https:// or http://, got ${url}`)
+  if (!URL.canParse(url)) throw new UsageError(`--url must be the URL of an instance, got ${url}`)
   if (project === undefined) throw new UsageError(`Name the project with --project. ${SEE_HELP}`)
   const files = [...(values.files ?? []), ...positionals]
   const timeoutSeconds = values.timeout === undefined ? TIMEOUT_SECONDS : Number(values.timeout)
@@ -169,7 +171,7 @@ function readConfig(name: string | undefined, cwd: string): Partial<Settings> {
   const path = resolve(cwd, name ?? CONFIG_FILE)
   let text: string
   try {
-    text = readFileSync(path, 'utf8')
+    text = withoutMark(readFileSync(path, 'utf8'))
   } catch {
     if (name === undefined) return {}
     throw new UsageError(`The configuration file ${name} cannot be read`)

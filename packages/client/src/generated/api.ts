@@ -3207,7 +3207,7 @@ export interface paths {
         };
         /**
          * Get the Maven metadata of a project
-         * @description Serves `maven-metadata.xml` and its checksums `maven-metadata.xml.sha1` and `.sha512`.
+         * @description Serves `maven-metadata.xml` and its checksums, such as `maven-metadata.xml.sha256` (`.md5`, `.sha1`, `.sha256`, `.sha512`).
          *
          *     Token optional. A token with `PROJECT_READ` identifies the caller. Fine-grained tokens work within their limits.
          */
@@ -3229,7 +3229,7 @@ export interface paths {
         };
         /**
          * Get the POM or a file of a version by Maven coordinates
-         * @description The version is a version number, an ID, or `number-loader,gameversion`. Redirects to files. With the suffix `.sha1` or `.sha512`, returns the checksum of the file.
+         * @description The version is a version number, an ID, or `number-loader,gameversion`. Redirects to files. A number always means the version that got it first. With the suffix `.md5`, `.sha1`, `.sha256` or `.sha512`, returns the checksum of the file.
          *
          *     Token optional. A token with `PROJECT_READ` identifies the caller. Fine-grained tokens work within their limits.
          */
@@ -15978,7 +15978,7 @@ export interface operations {
                  * @example ["1.20.1","1.20.4"]
                  */
                 game_versions?: string;
-                /** @description Whether versions must be featured (true) or must not be (false). If true and the project features no version: the newest version for each major game version and loader */
+                /** @description Whether versions must be featured (true) or must not be (false). If true and the project features no version: the newest version, and the newest version for each major game version and loader */
                 featured?: boolean;
                 /** @description Only versions of this release channel */
                 version_type?: "release" | "beta" | "alpha";

@@ -70,7 +70,7 @@ describe('maven-metadata.xml', () => {
     assert.match(String(answer.headers['content-type']), /^text\/xml/)
     assert.deepEqual(text(answer.body, 'groupId'), ['maven.tools'])
     assert.deepEqual(text(answer.body, 'artifactId'), ['lantern'])
-    assert.deepEqual(text(answer.body, 'version'), [versions['first'], '1.0', '1.1-beta', '2.0+b&apos;x'])
+    assert.deepEqual(text(answer.body, 'version'), ['1.0', versions['again'], '1.1-beta', '2.0+b&apos;x'])
     assert.deepEqual(text(answer.body, 'latest'), ['2.0+b&apos;x'])
     assert.deepEqual(text(answer.body, 'release'), ['2.0+b&apos;x'])
     assert.match(text(answer.body, 'lastUpdated')[0] ?? '', /^20\d{12}$/)
@@ -83,7 +83,7 @@ describe('maven-metadata.xml', () => {
 
   test('has digests of exactly its bytes', async () => {
     const { body } = await maven('lantern/maven-metadata.xml')
-    for (const algorithm of ['sha1', 'sha512']) {
+    for (const algorithm of ['md5', 'sha1', 'sha256', 'sha512']) {
       const answer = await maven(`lantern/maven-metadata.xml.${algorithm}`)
       assert.equal(answer.body, createHash(algorithm).update(body).digest('hex'))
       assert.match(String(answer.headers['content-type']), /^text\/plain/)
@@ -97,7 +97,7 @@ describe('maven-metadata.xml', () => {
       'nothing/maven-metadata.xml',
       `${empty.slug}/maven-metadata.xml`,
       'lantern/other.xml',
-      'lantern/maven-metadata.xml.md5',
+      'lantern/maven-metadata.xml.crc32',
     ]) {
       assert.equal((await maven(path)).statusCode, 404, path)
     }
@@ -141,10 +141,13 @@ describe('versions', () => {
       })
       assert.equal(head.statusCode, 307)
     }
-    for (const digest of ['sha1', 'sha512'] as const) {
+    const jar = await t.anyone.get(`/data/${project.id}/versions/${id}/Lantern%20One.jar`)
+    for (const digest of ['md5', 'sha1', 'sha256', 'sha512'] as const) {
       const answer = await maven(`lantern/${id}/lantern-${id}.jar.${digest}`)
-      assert.deepEqual([answer.statusCode, answer.body], [200, files['Lantern One.jar']?.[digest]])
+      const expected = createHash(digest).update(jar.rawPayload).digest('hex')
+      assert.deepEqual([answer.statusCode, answer.body], [200, expected], digest)
     }
+    assert.equal((await maven(`lantern/${id}/lantern-${id}.jar.sha1`)).body, files['Lantern One.jar']?.sha1)
   })
 
   test('a coordinate is an ID, a number, or a number with loaders and game versions', async () => {
@@ -176,11 +179,51 @@ describe('versions', () => {
     }
     const jar = await maven('lantern/1.0-forge/lantern-1.0-forge.jar')
     assert.match(String(jar.headers['location']), new RegExp(`/versions/${versions['first']}/`))
-    assert.equal(
-      (await maven('lantern/1.0/lantern-1.0.jar')).statusCode,
-      404,
-      'the number stands for the newer version, which has no file',
+    const numbered = await maven('lantern/1.0/lantern-1.0.jar')
+    assert.match(String(numbered.headers['location']), new RegExp(`/versions/${versions['first']}/`))
+  })
+
+  test('the coordinate of a number stays with the version that got it first, whatever happens later', async () => {
+    const own = await t.make.project({ slug: 'steady' })
+    const as = t.as(own.owner)
+    const publish = async (filename: string, fields: object = {}) => {
+      const { id } = await t.make.version({ project: own, version_number: '1.0', loaders: ['forge'], ...fields })
+      await t.make.file({ version: { id }, project: own, bytes: randomBytes(16), filename })
+      return id
+    }
+    const fileOf = async (coordinate: string) => {
+      const { statusCode, headers } = await maven(`steady/${coordinate}/steady-${coordinate}.jar`)
+      return statusCode === 307 ? String(headers['location']).split('/').at(-1) : statusCode
+    }
+    const first = await publish('first.jar')
+    const second = await publish('second.jar', { date_published: new Date('2099-01-01') })
+    assert.deepEqual(
+      [await fileOf('1.0'), await fileOf('1.0-forge'), await fileOf(second)],
+      ['first.jar', 'first.jar', 'second.jar'],
     )
+    assert.equal((await as.patch(`/v3/version/${second}`, { ordering: 1 })).statusCode, 204)
+    assert.equal(await fileOf('1.0'), 'first.jar')
+    assert.equal((await as.patch(`/v3/version/${first}`, { version_number: '1.1' })).statusCode, 204)
+    assert.deepEqual([await fileOf('1.0'), await fileOf('1.1')], ['first.jar', 'first.jar'])
+    assert.equal((await as.patch(`/v3/version/${first}`, { status: 'unlisted' })).statusCode, 204)
+    assert.equal(await fileOf('1.0'), 404)
+    assert.equal((await as.delete(`/v3/version/${first}`)).statusCode, 204)
+    assert.deepEqual([await fileOf('1.0'), await fileOf(second)], [404, 'second.jar'])
+  })
+
+  test('sources, documentation and development files are found by their names, and are not the main file', async () => {
+    const own = await t.make.project({ slug: 'classified' })
+    const version = await t.make.version({ project: own, version_number: '2.0' })
+    const names = ['a-dev.jar', 'a-javadoc.jar', 'a-sources.jar', 'b.jar']
+    for (const filename of names)
+      await t.make.file({ version, project: own, bytes: randomBytes(16), filename, primary: false })
+    const found = async (suffix: string) =>
+      String((await maven(`classified/2.0/classified-2.0${suffix}`)).headers['location'])
+        .split('/')
+        .at(-1)
+    assert.equal(await found('.jar'), 'b.jar')
+    for (const name of ['dev', 'javadoc', 'sources']) assert.equal(await found(`-${name}.jar`), `a-${name}.jar`)
+    assert.equal((await maven('classified/2.0/classified-2.0-other.jar')).statusCode, 404)
   })
 
   test('a name that no file has is 404', async () => {

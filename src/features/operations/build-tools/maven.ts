@@ -38,13 +38,11 @@ export function mavenMetadata(
   ])
 }
 
-/** Names each version by its number. If several versions share a number, all but the first get their ID. */
+/** Names each version by its number if no other version got the number before, otherwise by its ID. */
 function nameVersions(versions: readonly VersionCoordinates[]): (VersionCoordinates & { name: string })[] {
-  const names = new Set<string>()
   return versions.map((version) => {
-    const name = names.has(version.version_number) ? version.id : version.version_number
-    names.add(name)
-    return { ...version, name }
+    const { id, version_number, coordinates } = version
+    return { ...version, name: coordinates.includes(version_number) ? version_number : id }
   })
 }
 
@@ -72,8 +70,9 @@ export function mavenPom({ group, id }: Artifact, coordinate: string, project: P
 }
 
 /**
- * Returns the first version that matches the coordinate: an ID, otherwise a version number, otherwise
- * `number-filter,filter`, where each filter is a loader or a game version of the version.
+ * Returns the version of a coordinate: an ID, otherwise the number that the version got before every other version, otherwise
+ * `number-filter,filter`, where each filter is a loader or a game version of the version. Of several, the version that is
+ * last in the list, so that a later version does not change what a coordinate means.
  */
 export function findByCoordinate(
   versions: readonly VersionCoordinates[],
@@ -81,8 +80,8 @@ export function findByCoordinate(
 ): VersionCoordinates | undefined {
   return (
     versions.find(({ id }) => id === coordinate) ??
-    versions.find(({ version_number }) => version_number === coordinate) ??
-    versions.find((version) => isFiltered(version, coordinate))
+    versions.find(({ coordinates }) => coordinates.includes(coordinate)) ??
+    versions.findLast((version) => isFiltered(version, coordinate))
   )
 }
 
@@ -94,10 +93,13 @@ function isFiltered({ version_number, loaders, game_versions }: VersionCoordinat
 
 type File = VersionView['files'][number]
 
+/** Classifiers of additional files, which build tools put at the end of file names. */
+const NAMED_CLASSIFIERS = ['sources', 'javadoc', 'dev']
+
 /**
  * Returns the file with this name (ignoring case), otherwise the file for `{artifact}-{version}[-classifier].{ext}`: with
- * a classifier, the file of that type (`sources` for `sources-jar`), without one, the main file with the extension. The
- * name can end in the extension of a signature.
+ * a classifier, the file of that type (`sources` for `sources-jar`) or whose name ends with the classifier, without one, the
+ * main file with the extension. The name can end in the extension of a signature.
  */
 export function findMavenFile(files: readonly File[], name: string, stem: string): File | undefined {
   const exact = findNamed(files, name)
@@ -105,10 +107,15 @@ export function findMavenFile(files: readonly File[], name: string, stem: string
   const match = /^(?:-([a-z-]{1,32}))?(\.[a-z0-9]{1,16})(\.(?:asc|sig|gpg))?$/i.exec(name.slice(stem.length))
   if (match === null) return undefined
   const [, classifier, ext = '', signature] = match
-  const types: (string | null)[] = classifier === undefined ? [null] : [classifier, `${classifier}-jar`]
-  const file = files.find(
-    (candidate) => types.includes(candidate.file_type) && candidate.filename.toLowerCase().endsWith(ext.toLowerCase()),
-  )
+  const ofKind = files.filter(({ filename }) => filename.toLowerCase().endsWith(ext.toLowerCase()))
+  const endsWith = ({ filename }: File, name: string) => filename.toLowerCase().endsWith(`-${name}${ext}`.toLowerCase())
+  const file =
+    classifier === undefined
+      ? ofKind.find((each) => each.file_type === null && !NAMED_CLASSIFIERS.some((name) => endsWith(each, name)))
+      : (ofKind.find(({ file_type }) => file_type === classifier || file_type === `${classifier}-jar`) ??
+        (NAMED_CLASSIFIERS.includes(classifier.toLowerCase())
+          ? ofKind.find((each) => endsWith(each, classifier))
+          : undefined))
   return file === undefined || signature === undefined ? file : findNamed(files, file.filename + signature)
 }
 

@@ -12,6 +12,8 @@ export type VersionCoordinates = {
   game_versions: string[]
   /** Whether the version can only be requested by its coordinate. */
   is_withdrawn: boolean
+  /** Numbers that the version got before every other version of the project. */
+  coordinates: string[]
 }
 
 /** Far more versions than any real project has. */
@@ -30,9 +32,15 @@ export async function listCoordinates(
     .selectFrom('version')
     .select(['version.id', 'version.version_number', 'version.version_type', 'version.loaders', 'version.fields'])
     .select(sql<boolean>`version.withdrawn_at is not null`.as('is_withdrawn'))
+    .select(
+      sql<string[]>`array(select claim.version_number from version_coordinate claim
+        where claim.project_id = version.project_id and claim.version_id = version.id)`.as('coordinates'),
+    )
     .where('version.project_id', '=', projectId)
     .where(isListedAndPasses({}))
     .where(sql<boolean>`(${coordinate}::text is null or version.id = ${coordinate}
+      or version.id = (select claim.version_id from version_coordinate claim
+        where claim.project_id = ${projectId} and claim.version_number = ${coordinate})
       or starts_with(${coordinate} || '-', version.version_number || '-'))`)
     .orderBy(LIST_ORDER)
     .limit(VERSIONS_MAX)

@@ -27,9 +27,9 @@ export const UpdateFileQuery = Type.Record(Type.String({ maxLength: 64 }), Type.
 })
 
 /** Checksum that a URL can request instead of the file. */
-export type Digest = 'sha1' | 'sha512'
+export type Digest = 'md5' | 'sha1' | 'sha256' | 'sha512'
 
 export function splitDigest(file: string): { name: string; digest?: Digest } {
-  const match = /^(.*)\.(sha1|sha512)$/.exec(file)
+  const match = /^(.*)\.(md5|sha1|sha256|sha512)$/.exec(file)
   return match === null ? { name: file } : { name: match[1] ?? '', digest: match[2] as Digest }
 }

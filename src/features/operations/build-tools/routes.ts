@@ -7,9 +7,11 @@ import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import { getVersion } from '#features/catalogue/versions/lookup/version-cache.ts'
 import { FileAddress, type VersionView } from '#features/catalogue/versions/views.ts'
 import { notFound } from '#lib/errors.ts'
+import { callerOf } from '#platform/http/limits/client-address.ts'
 import { sendRaw } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
+import { createFileDigests } from './file-digests.ts'
 import { findByCoordinate, findMavenFile, mavenMetadata, mavenPom } from './maven.ts'
 import { listCoordinates } from './queries.ts'
 import { type Digest, FileParams, MetadataParams, splitDigest, UpdateFileParams, UpdateFileQuery } from './requests.ts'
@@ -31,7 +33,7 @@ function mavenRoutes(app: App, deps: Deps): void {
       schema: {
         operationId: 'getMavenMetadata',
         summary: 'Get the Maven metadata of a project',
-        description: `Serves \`${METADATA}\` and its checksums \`${METADATA}.sha1\` and \`.sha512\`.`,
+        description: `Serves \`${METADATA}\` and its checksums, such as \`${METADATA}.sha256\` (\`.md5\`, \`.sha1\`, \`.sha256\`, \`.sha512\`).`,
         produces: ['text/xml', 'text/plain'],
         params: MetadataParams,
         response: { 200: Type.String() },
@@ -47,6 +49,7 @@ function mavenRoutes(app: App, deps: Deps): void {
       return sendText(reply, mavenMetadata({ group, id }, versions, viewOf(project).updated), digest)
     },
   )
+  const digestFile = createFileDigests()
   app.get(
     '/maven/maven/:group/:id/:version/:file',
     {
@@ -55,8 +58,9 @@ function mavenRoutes(app: App, deps: Deps): void {
         operationId: 'getMavenFile',
         summary: 'Get the POM or a file of a version by Maven coordinates',
         description:
-          'The version is a version number, an ID, or `number-loader,gameversion`. Redirects to files. With the suffix ' +
-          '`.sha1` or `.sha512`, returns the checksum of the file.',
+          'The version is a version number, an ID, or `number-loader,gameversion`. Redirects to files. A number ' +
+          'always means the version that got it first. With the suffix `.md5`, `.sha1`, `.sha256` or `.sha512`, returns the ' +
+          'checksum of the file.',
         produces: ['text/xml', 'text/plain'],
         params: FileParams,
         response: { 200: Type.String(), 307: FileAddress },
@@ -73,7 +77,10 @@ function mavenRoutes(app: App, deps: Deps): void {
       const { files }: VersionView = JSON.parse((await getVersion(deps, req.viewer, version.id)).brief.bytes.toString())
       const match = findMavenFile(files, name, stem)
       if (match === undefined) throw notFound('file')
-      if (digest !== undefined) return reply.type('text/plain; charset=utf-8').send(match.hashes[digest])
+      if (digest !== undefined) {
+        const of = { versionId: version.id, ...match.hashes }
+        return reply.type('text/plain; charset=utf-8').send(await digestFile(deps, of, digest, callerOf(req)))
+      }
       return reply.status(307).header('location', match.url).send({ url: match.url })
     },
   )

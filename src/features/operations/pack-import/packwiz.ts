@@ -15,6 +15,7 @@ import { versionVisibleTo } from '#features/catalogue/versions/policy.ts'
 import { filePath } from '#features/catalogue/versions/views.ts'
 import { pathIn } from '#features/operations/project-folder/read-folder.ts'
 import { OperatorError } from '#lib/operator-error.ts'
+import { withoutMark } from '#lib/text/byte-order-mark.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { StagedFile } from '#ports/files/files.ts'
 import { type PackHash, stagePack } from './stage-pack.ts'
@@ -136,7 +137,7 @@ async function readToml<T>(folder: string, path: string, checker: Checker<T>, ex
   if (expected !== undefined) await checkHash(file, path, expected)
   let value: unknown
   try {
-    value = parse(await readFile(file, 'utf8'))
+    value = parse(withoutMark(await readFile(file, 'utf8')))
   } catch {
     throw new OperatorError(`${path} is not TOML. Check the folder.`)
   }

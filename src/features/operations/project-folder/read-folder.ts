@@ -11,6 +11,7 @@ import { type NewVersion, parseVersionData } from '#features/catalogue/versions/
 import { ApiError } from '#lib/errors.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import { Refusals } from '#lib/schema/refusals.ts'
+import { withoutMark } from '#lib/text/byte-order-mark.ts'
 import type { Deps } from '#ports/deps.ts'
 import {
   FILES_FOLDER,
@@ -121,7 +122,7 @@ async function readJson(folder: string, path: string): Promise<Json> {
     throw new OperatorError(`${path} has more than ${JSON_BYTES_MAX} bytes. Check the folder.`)
   let value: unknown
   try {
-    value = JSON.parse(await readFile(file, 'utf8'))
+    value = JSON.parse(withoutMark(await readFile(file, 'utf8')))
   } catch {
     throw new OperatorError(`${path} is not JSON. Check the folder.`)
   }

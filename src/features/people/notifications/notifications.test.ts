@@ -132,6 +132,25 @@ test('a list is the newest first, without the types that are only mailed; these 
   await t.runJobs()
 })
 
+test('notifications about a version or a project disappear when it is deleted', async () => {
+  const person = await t.make.account()
+  const [project, other] = [await t.make.project(), await t.make.project()]
+  const [version, kept] = [await t.make.version({ project }), await t.make.version({ project: other })]
+  for (const [{ id: project_id }, { id: version_id }] of [
+    [project, version],
+    [other, kept],
+  ] as const)
+    await notify([person], { type: 'project_update', project_id, version_id })
+  await notify([person], { type: 'version_withdrawn', project_id: project.id, version_id: version.id })
+  const about = async () => (await list(person)).map(({ body }) => (body as Record<string, unknown>)['version_id'])
+  assert.deepEqual(await about(), [version.id, kept.id, version.id])
+  assert.equal((await t.as(project.owner).delete(`/v3/version/${version.id}`)).statusCode, 204)
+  assert.deepEqual(await about(), [kept.id])
+  assert.equal((await t.as(other.owner).delete(`/v3/project/${other.id}`)).statusCode, 204)
+  assert.deepEqual(await about(), [])
+  await t.runJobs()
+})
+
 test('types that are mailed go to the verified address once, with the page of what happened and no secret', async () => {
   const person = await t.make.account()
   const unverified = await t.make.account({ email_verified: false })

@@ -139,3 +139,13 @@ export async function deleteNotifications(db: Db, ids: readonly string[], accoun
   if (ids.length === 0) return
   await db.deleteFrom('notification').where('id', 'in', ids).where('account_id', '=', accountId).execute()
 }
+
+/** Deletes the notifications of all accounts about versions or projects that are deleted. */
+export async function deleteNotificationsAbout(
+  tx: Tx,
+  key: 'version_id' | 'project_id',
+  ids: readonly string[],
+): Promise<void> {
+  const named = sql`body ->> ${sql.lit(key)}`
+  await sql`delete from notification where ${named} is not null and ${named} = any(${[...ids]}::text[])`.execute(tx)
+}

@@ -12,6 +12,16 @@ test('removes a prototype key in any spelling, unless strict objects reject it b
   }
 })
 
+test('removes the byte order mark at the start of the body and of every text in it', () => {
+  const value = { a: '\uFEFFtext', b: ['\uFEFF', { c: 'x\uFEFFy' }], d: 1, e: null }
+  const expected = { a: 'text', b: ['', { c: 'x\uFEFFy' }], d: 1, e: null }
+  const json = JSON.stringify(value)
+  assert.deepEqual(parse(`\uFEFF${json}`), expected)
+  assert.deepEqual(parse(json.replaceAll('\uFEFF', '\\uFEff')), expected)
+  assert.equal(parse('"\uFEFFtext"'), 'text')
+  assert.deepEqual(parse('{"__proto__":"\uFEFFa","b":"\uFEFFc"}', { keepProtoKeys: false }), { b: 'c' })
+})
+
 test('deep nesting, too many values and too many prototype keys are rejected before they are parsed', () => {
   const deep = `${'['.repeat(200_000)}"\\u0000"${']'.repeat(200_000)}`
   assert.throws(() => parse(deep), { kind: 'validation_error' })

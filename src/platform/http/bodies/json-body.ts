@@ -1,5 +1,6 @@
 // Parses JSON from clients, without `__proto__` keys and without text that the database cannot store.
 import { ApiError, validationError } from '#lib/errors.ts'
+import { mayContainMark, removeMarks } from '#lib/text/byte-order-mark.ts'
 import { checkStorable } from '#lib/text/text-rules.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -19,7 +20,7 @@ type JsonOptions = {
 }
 
 /**
- * Parses a JSON body. Removes `__proto__` keys unless `keepProtoKeys` is set, for schemas that reject them by name.
+ * Parses a JSON body. Removes byte order marks, and `__proto__` keys unless `keepProtoKeys` is set, for schemas that reject them by name.
  * @throws ApiError `json_error` if the body is empty or not JSON; `validation_error` for too many values or levels, and for
  * NUL characters and lone surrogates, which PostgreSQL cannot store.
  */
@@ -33,7 +34,7 @@ export function parseJson(
   const value = parse(text, { keepProtoKeys, what })
   // Only escapes can contain such characters, because the decoder rejects the others. Most bodies need no check.
   if (/\\u0000|\\u[dD][89a-fA-F]/.test(text)) checkStorable(value)
-  return value
+  return mayContainMark(text) ? removeMarks(value) : value
 }
 
 function decode(bytes: Uint8Array, what: string): string {

@@ -1,6 +1,7 @@
 // Reads a page's form with files: text fields into memory, and files into the file store, in any order.
 import { addAbortSignal, Readable } from 'node:stream'
 import { ApiError, invalidInput } from '#lib/errors.ts'
+import { withoutMark } from '#lib/text/byte-order-mark.ts'
 import { type FilePart, type FilePartHead, type MultipartRequest, readParts, type Staging } from './multipart.ts'
 
 const FIELD_BYTES_MAX = 256 * 1024
@@ -110,7 +111,7 @@ async function readText(stream: Readable, counted: { fields: number; bytes: numb
     chunks.push(chunk)
   }
   if (counted.fields > FIELDS_MAX) throw invalidInput('The form has too many fields')
-  return Buffer.concat(chunks).toString('utf8')
+  return withoutMark(Buffer.concat(chunks).toString('utf8'))
 }
 
 async function drain(stream: Readable): Promise<void> {

@@ -9,6 +9,7 @@ import { projectEvent, recordEvents } from '#features/basics/events/record-event
 import { imageKeys } from '#features/basics/images/hosted-image.ts'
 import { removeImages } from '#features/basics/images/icons.ts'
 import { announceRemovedProjects } from '#features/catalogue/breakage/announce-loss.ts'
+import { deleteNotificationsAbout } from '#features/people/notifications/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
@@ -71,6 +72,7 @@ export async function eraseProjects(tx: Tx, changed: ChangeSet, projects: readon
   await announceRemovedProjects(tx, ids)
   await dropImages(tx, 'project', ids)
   await dropImages(tx, 'version', versionIds)
+  await deleteNotificationsAbout(tx, 'project_id', ids)
   await tx.deleteFrom('project').where('id', 'in', ids).execute()
   await tx.deleteFrom('team').where('id', 'in', teamIds).execute()
   const fileKeys = files.map(({ storage_key }) => storage_key)

@@ -9,6 +9,7 @@ import { recordVersionEvent } from '#features/basics/events/record-event.ts'
 import { announceLostVersion } from '#features/catalogue/breakage/announce-loss.ts'
 import { freeContents } from '#features/catalogue/contents/content-owners.ts'
 import { touchProject } from '#features/catalogue/projects/queries.ts'
+import { deleteNotificationsAbout } from '#features/people/notifications/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
@@ -66,6 +67,7 @@ export async function eraseVersion(tx: Tx, changed: ChangeSet, locked: LockedVer
   }
   await dropImages(tx, 'version', [id])
   await eraseUploadsOf(tx, id)
+  await deleteNotificationsAbout(tx, 'version_id', [id])
   await tx.deleteFrom('version').where('id', '=', id).execute()
   const hashes = files.map(({ sha512 }) => sha512)
   await freeContents(tx, projectId, hashes)

@@ -141,7 +141,7 @@ export const VersionListQuery = Type.Object({
   featured: Type.Optional(
     Type.Boolean({
       description:
-        'Whether versions must be featured (true) or must not be (false). If true and the project features no version: the newest version for each major game version and loader',
+        'Whether versions must be featured (true) or must not be (false). If true and the project features no version: the newest version, and the newest version for each major game version and loader',
     }),
   ),
   version_type: Type.Optional(Type.Enum([...VERSION_TYPES], { description: 'Only versions of this release channel' })),

@@ -62,15 +62,15 @@ describe('a project with featured versions', () => {
 })
 
 describe('a project without', () => {
-  test('shows the newest for each pair of a major game version and a loader', async () => {
+  test('shows the newest, and the newest for each pair of a major game version and a loader', async () => {
     const made = await withVersions([
       { game_versions: ['1.20', '1.21'] },
       { loaders: ['quilt', 'fabric'], game_versions: ['1.20'] },
       { loaders: ['forge'], game_versions: ['1.21'] },
       { loaders: ['forge'], game_versions: ['1.20.1'] },
     ])
-    // 0 is the newest with fabric on 1.21; 1 has both loaders on 1.20; 2 has forge on 1.21; 3 has no major version.
-    assert.deepEqual(await listed(made, { featured: true }), [2, 1, 0])
+    // 0 is the newest with fabric on 1.21; 1 has both loaders on 1.20; 2 has forge on 1.21; 3 is the newest.
+    assert.deepEqual(await listed(made, { featured: true }), [3, 2, 1, 0])
   })
 
   test('takes the first of the list where versions carry an ordering', async () => {

@@ -14,7 +14,8 @@ import { rememberVersionList } from './lookup-cache.ts'
 
 /**
  * Returns the IDs of a project's version list. If the filter requires featured versions and the project has none, returns
- * the newest version for each major game version and loader, or all versions if no version has a major game version.
+ * the newest version and the newest for each major game version and loader, or all versions if no version has a major game
+ * version.
  */
 export function listVersionIdsFor(
   { db, cache, taxonomy }: { db: Db; cache: EntityCache; taxonomy: Taxonomy },
@@ -83,7 +84,8 @@ async function readVersionIds(
   const traits = await listVersionTraits(db, projectId, { ...rest, offered: true })
   if (traits.some((version) => version.featured)) return ids
   const chosen = autoFeatured(traits, taxonomy)
-  const listed = traits.filter(({ id }) => chosen.size === 0 || chosen.has(id)).map(({ id }) => id)
+  // The newest version can be for a snapshot.
+  const listed = traits.map(({ id }) => id).filter((id, index) => index === 0 || chosen.size === 0 || chosen.has(id))
   return listed.slice(offset, limit === undefined ? undefined : offset + limit)
 }
 

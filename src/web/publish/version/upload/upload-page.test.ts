@@ -54,6 +54,14 @@ const draftPath = (answer: InjectResponse): string => {
 const versions = async () =>
   t.deps.db.selectFrom('version').selectAll().where('project_id', '=', project.id).orderBy('date_published').execute()
 
+test('a byte order mark at the start of a text is not part of it', async () => {
+  const page = await person.get(PAGE)
+  const path = draftPath(await send(page, PAGE, { do: 'save', changelog: '\uFEFF# Brighter' }))
+  const id = new URL(path, 'https://depot.test').searchParams.get('draft')
+  assert.equal((await t.as(owner).get(`/v3/version/${id}`)).json().changelog, '# Brighter')
+  assert.equal((await t.as(owner).delete(`/v3/version/${id}`)).statusCode, 204)
+})
+
 test('the page warns if another version stays the latest one', async () => {
   const [first] = await versions()
   const set = (ordering: number | null) => t.as(owner).patch(`/v3/version/${first?.id}`, { ordering })
