@@ -37,6 +37,9 @@ test('a selection, an owner and an address are required, and wrong values are us
   const wrong: [string[], RegExp][] = [
     [[source.address, ...owner], /--projects, --organization, --search or --all/],
     [[source.address, '--all', '--search', 'query=x', ...owner], /not several/],
+    [[source.address, '--search', 'query=x&limit=5', ...owner], /--search cannot contain limit/],
+    [[source.address, '--search', 'offset=5', ...owner], /--search cannot contain offset/],
+    [[source.address, '--search', 'index=newest', ...owner], /--search cannot contain index/],
     [[source.address, '--all'], /--owner is required/],
     [['--all', ...owner], /Missing arguments/],
     [['ftp://host', '--all', ...owner], /is not the address of an instance/],

@@ -103,7 +103,7 @@ function selectionOf(values: { projects?: string; organization?: string; search?
   if (values.projects !== undefined) chosen.push({ kind: 'projects', names: namesOf(values.projects) })
   if (values.organization !== undefined)
     chosen.push({ kind: 'organization', name: required(values.organization, 'organization') })
-  if (values.search !== undefined) chosen.push({ kind: 'search', query: values.search })
+  if (values.search !== undefined) chosen.push({ kind: 'search', query: checkedQuery(values.search) })
   if (values.all === true) chosen.push({ kind: 'all' })
   const [selection] = chosen
   if (selection === undefined || chosen.length > 1) {
@@ -112,6 +112,18 @@ function selectionOf(values: { projects?: string; organization?: string; search?
     )
   }
   return selection
+}
+
+/** Parameters of a search that the mirror sets, because it reads all hits, those with the latest changes first. */
+const SET_BY_MIRROR = ['limit', 'offset', 'index', 'sort'] as const
+
+/** @throws UsageError for a parameter that would have no effect. */
+function checkedQuery(text: string): string {
+  const name = SET_BY_MIRROR.find((each) => new URLSearchParams(text).has(each))
+  if (name === undefined) return text
+  throw new UsageError(
+    `--search cannot contain ${name}: the mirror copies every project that the search finds. To copy some of them, use --projects`,
+  )
 }
 
 function namesOf(text: string): string[] {

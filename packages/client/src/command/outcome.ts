@@ -125,10 +125,14 @@ function describeError(error: Error, url: string | undefined, env: NodeJS.Proces
 const isOfConnection = (error: Error): boolean =>
   error.name === 'TimeoutError' || (error instanceof TypeError && error.cause instanceof Error)
 
+/** Whether the instance requires a value that neither an option nor the archive states. */
+const lacksOption = ({ errors }: DepotError): boolean => errors.some(({ message }) => /^is required\b/.test(message))
+
 function codeOf(error: Error): number {
   if (error instanceof UsageError) return EXIT.usage
   if (error instanceof Stopped) return EXIT.stopped
   if (error instanceof AbsentError) return EXIT.rejected
+  if (error instanceof DepotError && lacksOption(error)) return EXIT.usage
   // 424: the instance cannot reach the service that issued the identity of the job.
   if (error instanceof DepotError)
     return [424, 429].includes(error.status) || error.status >= 500 ? EXIT.service : EXIT.rejected
