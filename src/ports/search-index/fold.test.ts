@@ -34,6 +34,23 @@ test('CJK is indexed by pairs of neighbours and asked for by them', () => {
   assert.deepEqual(termsOf('𠮷野家'), ['𠮷野', '野家', '家'])
 })
 
+test('Thai, Lao, Khmer and Burmese are indexed by pairs of letters with their marks', () => {
+  const isFound = (name: string, query: string) => {
+    const terms = termsOf(name)
+    return queryTerms(foldWords(query)).every((term) => terms.some((other) => other.startsWith(term)))
+  }
+  for (const [name, parts, absent] of [
+    ['โคมไฟในป่าลึก', ['โคมไฟ', 'ป่า', 'ลึก', 'ในป่า'], 'น้ำ'],
+    ['ໂຄມໄຟໃນປ່າ', ['ໂຄມໄຟ', 'ປ່າ'], 'ນ້ຳ'],
+    ['ចង្កៀងក្នុងព្រៃ', ['ចង្កៀង', 'ព្រៃ'], 'ទឹក'],
+    ['တောထဲကမီးအိမ်', ['မီးအိမ်', 'တော'], 'ရေ'],
+  ] as const) {
+    for (const part of parts) assert.ok(isFound(name, part), `${part} in ${name}`)
+    assert.ok(!isFound(name, absent), `${absent} in ${name}`)
+  }
+  assert.deepEqual(termsOf('ป่าลึก'), ['ป่า', 'าลึ', 'ลึก', 'ก'])
+})
+
 test('&, +, n and and between two words are the same word', () => {
   for (const text of [
     'Steam and Rails',

@@ -21,12 +21,16 @@ const AND = /(?<=[\p{L}\p{N}])(?:\s*&\s*|\+|\s+\+\s+|['’‘`]n['’‘`]|[\s_-
 const HAS_AND = /[&+]|(?<![a-z0-9])n(?![a-z0-9])/i
 const ASCII_WORD = /[a-z0-9]+/g
 const CJK = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー々`
-/** A run of CJK text, a run of other letters and digits, or one symbol such as an emoji. */
+/** Scripts of languages that do not put spaces between words. */
+const UNSPACED = String.raw`${CJK}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}`
+/** A run of text without spaces, a run of other letters and digits, or one symbol such as an emoji. */
 const WORD = new RegExp(
-  String.raw`[${CJK}]+|[[\p{L}\p{N}]--[${CJK}]][[\p{L}\p{N}\p{M}]--[${CJK}]]*|[\p{So}\p{Extended_Pictographic}]`,
+  String.raw`[${UNSPACED}]+|[[\p{L}\p{N}]--[${UNSPACED}]][[\p{L}\p{N}\p{M}]--[${UNSPACED}]]*|[\p{So}\p{Extended_Pictographic}]`,
   'gv',
 )
-const IS_CJK = new RegExp(`^[${CJK}]`, 'u')
+const IS_UNSPACED = new RegExp(`^[${UNSPACED}]`, 'u')
+/** A letter with its marks, such as vowels above or below it. */
+const SIGN = /\P{M}\p{M}*|\p{M}+/gu
 const CASE_CHANGE = /(\p{Ll}|\p{N})(?=\p{Lu})/gu
 /** Longer words are cut, because index terms need a maximum length. */
 const MAX_WORD_LENGTH = 64
@@ -36,7 +40,7 @@ function pairs(from: string, to: string): [string, string][] {
   return [...from].map((letter, index) => [letter, letters[index] ?? letter])
 }
 
-/** Returns the folded words of a text, in order; a run of CJK characters is one word. */
+/** Returns the folded words of a text, in order; a run of text without spaces is one word. */
 export function foldWords(written: string): readonly string[] {
   const text = HAS_AND.test(written) ? written.replaceAll(AND, ' and ') : written
   // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII, including control characters, is the fast case.
@@ -58,8 +62,8 @@ export function foldWords(written: string): readonly string[] {
 export function queryTerms(words: readonly string[]): string[] {
   const terms = new Set<string>()
   for (const word of words) {
-    if (!IS_CJK.test(word)) terms.add(cut(word))
-    else for (const gram of word.length === 1 ? [word] : bigrams(word)) terms.add(gram)
+    if (!IS_UNSPACED.test(word)) terms.add(cut(word))
+    else for (const gram of isOneSign(word) ? [word] : bigrams(word)) terms.add(gram)
   }
   return [...terms]
 }
@@ -93,21 +97,22 @@ export function joinedTerms(name: readonly string[]): string[] {
   return written.flatMap((words) =>
     words.slice(0, -1).flatMap((word, index) => {
       const rest = words.slice(index)
-      const end = rest.findIndex((each) => IS_CJK.test(each))
-      return IS_CJK.test(word) || end === 1 || word === 'and' || word.length === 1
+      const end = rest.findIndex((each) => IS_UNSPACED.test(each))
+      return IS_UNSPACED.test(word) || end === 1 || word === 'and' || word.length === 1
         ? []
         : [cut(rest.slice(0, end < 0 ? undefined : end).join(''))]
     }),
   )
 }
 
-/** Adds the terms of a text: its words; of a CJK run, each pair of adjacent characters and the last character. */
+/** Adds the terms of a text: its words; of a run without spaces, each pair of adjacent signs and
+ * the last sign. */
 export function indexTerms(words: readonly string[], terms: Set<string>): void {
   for (const word of words) {
-    if (!IS_CJK.test(word)) terms.add(cut(word))
+    if (!IS_UNSPACED.test(word)) terms.add(cut(word))
     else {
       for (const gram of bigrams(word)) terms.add(gram)
-      terms.add([...word].at(-1) ?? word)
+      terms.add(signsOf(word).at(-1) ?? word)
     }
   }
 }
@@ -118,8 +123,14 @@ export function innerWords(text: string): readonly string[] {
   return CASE_CHANGE.test(text) ? foldWords(text.replaceAll(CASE_CHANGE, '$1 ')) : []
 }
 
+function signsOf(word: string): readonly string[] {
+  return word.match(SIGN) ?? []
+}
+
+const isOneSign = (word: string): boolean => signsOf(word).length === 1
+
 function bigrams(word: string): string[] {
-  const signs = [...word]
+  const signs = signsOf(word)
   return signs.slice(1).map((sign, i) => (signs[i] ?? '') + sign)
 }
 

@@ -64,6 +64,24 @@ export function testText(each: Each): void {
     assert.deepEqual(await slugs({ text: 'lowtideb' }), ['low-tide-bell'])
   })
 
+  each('Thai, Lao, Khmer and Burmese are found by the words inside a name', async ({ put, slugs }) => {
+    await put(
+      makeDocument('thai', { name: 'โคมไฟในป่าลึก' }),
+      makeDocument('lao', { name: 'ໂຄມໄຟໃນປ່າ' }),
+      makeDocument('khmer', { name: 'ចង្កៀងក្នុងព្រៃ' }),
+      makeDocument('burmese', { name: 'တောထဲကမီးအိမ်' }),
+    )
+    for (const [query, slug] of [
+      ['ป่าลึก', 'thai'],
+      ['ไฟ', 'thai'],
+      ['ປ່າ', 'lao'],
+      ['ព្រៃ', 'khmer'],
+      ['မီးအိမ်', 'burmese'],
+    ] as const)
+      assert.deepEqual(await slugs({ text: query }), [slug], query)
+    assert.deepEqual(await slugs({ text: 'น้ำ' }), [])
+  })
+
   each(
     'typos count only when nothing is exact, filters notwithstanding; one comes before two',
     async ({ put, slugs }) => {
@@ -73,8 +91,9 @@ export function testText(each: Each): void {
         makeDocument('carpenters-bench', { name: 'Carpenters Bench', downloads: 3 }),
         makeDocument('carpentors', { name: 'Carpentors', downloads: 2 }),
       )
-      assert.deepEqual(await slugs({ text: 'lantren' }), ['lanterns-galore', 'lantern'])
-      assert.deepEqual(await slugs({ text: 'latern' }), ['lanterns-galore', 'lantern'])
+      // The whole name comes before names with similar words.
+      assert.deepEqual(await slugs({ text: 'lantren' }), ['lantern', 'lanterns-galore'])
+      assert.deepEqual(await slugs({ text: 'latern' }), ['lantern', 'lanterns-galore'])
       assert.deepEqual(await slugs({ text: 'lantern', filter: where('downloads > 2') }), [])
       assert.deepEqual(await slugs({ text: 'carpentorz' }), ['carpentors', 'carpenters-bench'])
       assert.deepEqual(await slugs({ text: 'lxntxrn' }), [])

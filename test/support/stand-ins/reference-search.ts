@@ -11,7 +11,7 @@ import { authorKey } from '#ports/search-index/filter/fields.ts'
 import type { Filter, Predicate } from '#ports/search-index/filter/tree.ts'
 import { foldWords, indexTerms, innerWords, joinedTerms, queryTerms } from '#ports/search-index/fold.ts'
 import type { SearchQuery, Sort } from '#ports/search-index/search-index.ts'
-import { firstLetterCost, typosAllowed } from '#ports/search-index/typo-rules.ts'
+import { firstLetterCost, MAX_TYPOS, typosAllowed } from '#ports/search-index/typo-rules.ts'
 
 export type NaiveAnswer = {
   readonly hits: { readonly project_id: string; readonly version_id: string | null }[]
@@ -122,7 +122,7 @@ function mentionsVersions(filter: Filter): boolean {
   return filter.field.grain === 'version'
 }
 
-/** 0 exact slug, 1 exact name, 1.5 name that differs in its spaces, 2 name prefix, 3 all words by prefix; only when none: 4 one typo, 5 two typos. */
+/** 0 exact slug, 1 exact name, 1.5 name that differs in its spaces, 2 name prefix, 3 all words by prefix; only when none: 4 one typo, 5 two typos, and half less if the whole name has at most two typos. */
 function rankText(documents: readonly SearchDocument[], text: string): Map<SearchDocument, number> {
   const words = foldWords(text)
   if (words.length === 0) return new Map(documents.map((document) => [document, 0]))
@@ -140,9 +140,15 @@ function rankText(documents: readonly SearchDocument[], text: string): Map<Searc
       if (typos <= 2) typos += Math.min(...termsOf(document).map((other) => typosBetween(term, other)), 9)
     }
     if (isJoined(document, words)) typos = Math.min(typos, 1)
-    if (typos <= 2) withTypos.set(document, 3 + typos)
+    const isWhole = typosOfName(document, words) <= MAX_TYPOS
+    if (typos <= 2) withTypos.set(document, 3 + typos - (isWhole ? 0.5 : 0))
   }
   return withTypos
+}
+
+/** Returns the number of typos between the words and the whole name, both without spaces. */
+function typosOfName({ name }: SearchDocument, words: readonly string[]): number {
+  return distance([...words.join('')], [...foldWords(name).join('')], 0)
 }
 
 /** Whether the words without their spaces are the slug or begin the name: one typo. */

@@ -11,7 +11,7 @@ const MAX_PREFIX_LENGTH = 300
 export type TextQueries = {
   /** Scores: exact slug 5, exact name 4, name that differs in its spaces 3, name prefix 2, all words by prefix 1. */
   readonly exact: Query
-  /** One typo scores higher than two. Used only if nothing in the whole catalogue matches exactly. */
+  /** One typo scores higher than two, and a similar whole name half a typo higher. Used only if nothing in the whole catalogue matches exactly. */
   readonly typos: Query | undefined
 }
 
@@ -57,7 +57,10 @@ function typoQuery(words: readonly string[], terms: readonly string[]): Query {
     words.length < 2
       ? []
       : [scored(term('slug', joined), perfect - 1), ...beginsWith('joined_name', joined, perfect - 1)]
-  return { function_score: { query: best([each, ...spaces]), min_score: perfect - MAX_TYPOS } }
+  // A similar whole name comes before similar words with as many typos.
+  const whole = scored(fuzzyTerm('joined_name', joined, MAX_TYPOS, 0), 0.5)
+  const query = { bool: { must: [best([each, ...spaces])], should: [whole] } }
+  return { function_score: { query, min_score: perfect - MAX_TYPOS } }
 }
 
 /** Matches the word with 0, 1 and 2 typos. */

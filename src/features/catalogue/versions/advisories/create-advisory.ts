@@ -57,7 +57,7 @@ export async function createAdvisory(deps: Deps, viewer: Viewer, body: NewAdviso
         modified: now,
       })
       .execute()
-    if (projectId !== null) await insertAdvisoryVersions(tx, { id, projectId, versionIds })
+    if (projectId !== null) await insertAdvisoryVersions(tx, { id, versionIds })
     await insertAdvisoryHashes(tx, id, hashes)
     const details = { project: projectId, summary: body.summary.trim() }
     const subject = { kind: 'advisory', id } as const

@@ -1,6 +1,5 @@
 // Statements for advisories.
 import { type Selectable, sql } from 'kysely'
-import { isListedAndPasses, LIST_ORDER } from '#features/catalogue/versions/lookup/version-filter.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import { positionOfTime } from '#platform/db/list-position.ts'
 import type { Advisory } from '#platform/db/schema.ts'
@@ -105,18 +104,17 @@ export async function nextAdvisoryId(tx: Tx, year: number): Promise<string> {
   return `x_DEPOT-${year}-${`${last}`.padStart(4, '0')}`
 }
 
-/** Adds the versions under their names in Maven metadata, where a number names the first version that has it. */
+/** Adds the versions under their names in Maven metadata, where a number names the version that got it first. */
 export async function insertAdvisoryVersions(
   tx: Tx,
-  { id, projectId, versionIds }: { id: string; projectId: string; versionIds: readonly string[] },
+  { id, versionIds }: { id: string; versionIds: readonly string[] },
 ): Promise<void> {
   const affected = sql`(select unnest(${[...versionIds]}::text[]))`
   await sql`insert into advisory_version (advisory_id, version_id, name)
-    select ${id}, version.id, case when coalesce(place.number, 1) = 1 then version.version_number else version.id end
-    from version left join (
-      select version.id, row_number() over (partition by version.version_number order by ${LIST_ORDER}) as number
-      from version where version.project_id = ${projectId} and ${isListedAndPasses({})}
-    ) place on place.id = version.id
+    select ${id}, version.id,
+      case when coalesce(claim.version_id, version.id) = version.id then version.version_number else version.id end
+    from version left join version_coordinate claim
+      on claim.project_id = version.project_id and claim.version_number = version.version_number
     where version.id in ${affected}`.execute(tx)
   await sql`insert into advisory_hash (advisory_id, hash)
     select ${id}, sum.hash from file, unnest(array[file.sha1, file.sha512]) as sum (hash)

@@ -1,4 +1,5 @@
 // Finds exact slugs, exact names and name prefixes.
+import { typosBetween } from '#ports/search-index/typo-rules.ts'
 import type { Slots } from '../storage/doc-set.ts'
 import { DROPPED, remapSlots } from '../storage/new-slots.ts'
 import { Postings } from '../storage/postings.ts'
@@ -55,6 +56,19 @@ export class NameIndex {
     const isSpaced = (doc: number) => this.#names.comparePrefix(doc, spaced) === 0
     const unspaced = Array.from(exact.filter((doc) => !isSpaced(doc)))
     return [slug, exact.filter(isSpaced), prefix.filter(isSpaced), unspaced]
+  }
+
+  /** Whether the whole name has at most this many typos, both without spaces. */
+  isNear(doc: number, joined: string, typos: number): boolean {
+    const { bytes, offsets } = this.#names
+    const start = offsets[doc] ?? 0
+    // A letter has at most 4 bytes.
+    const difference = this.#joinedLength(doc) - Buffer.byteLength(joined)
+    if (Math.abs(difference) > 4 * typos) return false
+    const name = Buffer.from(bytes.subarray(start, offsets[doc + 1]))
+      .toString()
+      .replaceAll(' ', '')
+    return typosBetween(joined, name) <= typos
   }
 
   /** Copies the index without dropped slots. Copies the order before the first yield, because it can change later. */

@@ -2,7 +2,16 @@
 import { documentWords, foldWords, isShort, queryTerms, shortPrefixes } from '#ports/search-index/fold.ts'
 import { MAX_TYPOS, MAX_WORDS_FOR_TYPOS, typosAllowed } from '#ports/search-index/typo-rules.ts'
 import type { Content } from '../prepare.ts'
-import { type Bits, type BitsPool, hasBit, intersect, setBit, uniteShared } from '../storage/bits.ts'
+import {
+  type Bits,
+  type BitsPool,
+  countBits,
+  hasBit,
+  intersect,
+  listBits,
+  setBit,
+  uniteShared,
+} from '../storage/bits.ts'
 import { claimSet, claimSlots, type DocSet } from '../storage/doc-set.ts'
 import { Postings } from '../storage/postings.ts'
 import { StringTable } from '../storage/string-table.ts'
@@ -15,7 +24,8 @@ const MAX_CACHED_PREFIXES = 16_384
 
 /**
  * Returns disjoint classes of documents, best first: exact slug, exact name, name that differs in its spaces, name prefix,
- * all words by prefix. If these are empty: one typo, two typos.
+ * all words by prefix. If these are empty: one typo, two typos, each first those whose whole
+ * name is similar.
  */
 export class TextIndex {
   #vocabulary: Vocabulary
@@ -68,8 +78,13 @@ export class TextIndex {
     for (const slots of words.length > 1 ? this.#names.search([words.join('')]) : []) {
       for (let i = 0; i < slots.length; i += 1) setBit(one, slots[i] ?? 0)
     }
-    // The previous classes are empty, so nothing was claimed.
-    return [claimSet(one, rest), claimSet(two, rest)]
+    // The previous classes are empty, so nothing was claimed. A similar whole name comes before similar words.
+    const joined = words.join('')
+    return [one, two].flatMap((typos) => {
+      const all = listBits(typos, countBits(typos))
+      const whole = all.filter((doc) => this.#names.isNear(doc, joined, MAX_TYPOS))
+      return [claimSlots(whole, rest, pool), claimSet(typos, rest)]
+    })
   }
 
   /** Copies the index without dropped slots; the copy shares the terms. Copies the names' order before the first yield. */
