@@ -8411,6 +8411,8 @@ export interface components {
         Proposals: {
             /** @description Name of the primary file */
             file: string | null;
+            /** @description Entries of the primary file that are manifests and cannot be parsed */
+            unreadable_manifests: string[];
             version_number: {
                 value: string | null;
                 proposals: {

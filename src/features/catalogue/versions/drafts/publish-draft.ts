@@ -10,6 +10,7 @@ import { sourceOf } from '../files/archive-entries.ts'
 import type { Embedded } from '../files/content-pack.ts'
 import { type Verdict, validateFile } from '../files/file-rules.ts'
 import { checkFilename } from '../files/filename.ts'
+import { withPackLoaders } from '../files/pack-loaders.ts'
 import { unknownPrimary } from '../lifecycle/edit-files.ts'
 import type { VersionPatch } from '../lifecycle/requests.ts'
 import { embeddedDependencies, insertDependencies } from '../publish/dependencies.ts'
@@ -28,7 +29,12 @@ export type NextVersion = Pick<
 }
 
 /** Files that have passed the rules of these loaders and game versions. */
-export type CheckedFiles = { key: string; embedded: Embedded[] }
+export type CheckedFiles = {
+  key: string
+  embedded: Embedded[]
+  /** Loaders that the index of the primary file names, if it is a content pack. */
+  packLoaders: string[]
+}
 
 /** The changes of files that come with the publication. */
 type FileEdit = { [Key in 'primary_file' | 'file_types']: VersionPatch[Key] | undefined }
@@ -49,6 +55,7 @@ export async function checkDraftFiles(
   if (next.is_new_draft) requireComplete(deps.taxonomy, { ...next, files: files.length })
   const context = fileContext(deps, { columns: next, fields: next.fields })
   const embedded: Embedded[] = []
+  const packLoaders: string[] = []
   for (const [index, file] of files.entries()) {
     // The other files of a published version were checked before.
     if (!next.is_new_draft && !file.is_primary) continue
@@ -58,8 +65,9 @@ export async function checkDraftFiles(
       throw invalidInput(verdict.reason ?? 'The file has a warning', part)
     }
     embedded.push(...(verdict.embedded ?? []))
+    if (file.is_primary) packLoaders.push(...(verdict.packLoaders ?? []))
   }
-  return { key: keyOf(next, files), embedded }
+  return { key: keyOf(next, files), embedded, packLoaders }
 }
 
 /** Returns the files as they are after the edit, in the same order. */
@@ -113,7 +121,8 @@ export async function completeDraft(
   const hashes = files.map(({ sha512 }) => sha512)
   await rejectSameVersion(tx, { projectId: next.project_id, number: next.version_number, hashes })
   await addEmbedded(tx, next.id, checked.embedded)
-  return { is_new_draft: false, draft_expires: null, date_published: new Date(deps.now()) }
+  const fields = JSON.stringify(withPackLoaders(next.fields, checked.packLoaders))
+  return { fields, is_new_draft: false, draft_expires: null, date_published: new Date(deps.now()) }
 }
 
 /** Adds the files that content packs embed, unless the publisher has declared dependencies. */

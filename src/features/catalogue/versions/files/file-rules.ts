@@ -2,6 +2,7 @@
 import { invalidInput, validationError } from '#lib/errors.ts'
 import type { Archive } from '#platform/archives/inspect-archive.ts'
 import type { Alternative, FileRule, FileRules } from '#platform/taxonomy/file-rules.ts'
+import { packLoadersOf } from '../manifests/pack-manifests.ts'
 import { type Embedded, listEmbedded, type PackOptions, readPackIndex } from './content-pack.ts'
 import type { CheckedFilename } from './filename.ts'
 
@@ -29,6 +30,8 @@ export type Verdict = {
   reason?: string
   /** Files that a content pack embeds; absent for other files. */
   embedded?: Embedded[]
+  /** Loaders that the index of a content pack names; absent for other files. */
+  packLoaders?: string[]
 }
 
 const PASS: Verdict = { result: 'pass' }
@@ -96,7 +99,11 @@ async function applyRules(
       const options: PackOptions = { rules: rules.content_packs, ownOrigins, field: part }
       const index = await readPackIndex(archive, options)
       if (index === undefined) return { result: 'warning', reason: rule.warning }
-      verdict = { result: 'pass', embedded: listEmbedded(archive, index, options) }
+      verdict = {
+        result: 'pass',
+        embedded: listEmbedded(archive, index, options),
+        packLoaders: packLoadersOf(index.dependencies),
+      }
     }
   }
   return verdict

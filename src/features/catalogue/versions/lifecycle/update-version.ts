@@ -23,6 +23,7 @@ import type { Deps } from '#ports/deps.ts'
 import { draftExpiry } from '../drafts/completeness.ts'
 import { listDraftFiles } from '../drafts/draft-files.ts'
 import { type CheckedFiles, checkDraftFiles, completeDraft, type NextVersion } from '../drafts/publish-draft.ts'
+import { PACK_LOADERS_FIELD, withPackLoaders } from '../files/pack-loaders.ts'
 import { getVersion, versionViewer } from '../lookup/version-cache.ts'
 import { warnOfVersionAhead } from '../lookup/version-filter.ts'
 import { requireCounterRights, requireTrustedPublisher } from '../policy.ts'
@@ -98,6 +99,8 @@ async function saveVersion(deps: Deps, viewer: Viewer, { id, patch, revision }: 
           { projectId: project.id, id, ordering: next.ordering },
         )
       Object.assign(update, await draftChanges(tx, deps, { next, checked, publishes }))
+    } else if (checked !== undefined) {
+      update.fields = JSON.stringify(withPackLoaders(fields, checked.packLoaders))
     }
     if (patch.changelog !== undefined) await dropUnusedImages(tx, { context: 'version', id }, patch.changelog)
     if (patch.downloads !== undefined) {
@@ -157,16 +160,18 @@ async function replaceDependencies(tx: Tx, viewer: Viewer, id: string, dependenc
 }
 
 /**
- * Checks the stored files outside the transaction if the patch publishes a new draft, or chooses another primary file.
+ * Checks the stored files outside the transaction if the patch publishes a new draft, chooses another primary file, or
+ * changes the loaders inside a pack.
  * @throws ApiError like `checkDraftFiles`, and `validation_error` like `nextContent`.
  */
 async function checkPublication(deps: Deps, viewer: Viewer, id: string, patch: VersionPatch) {
   const { status, primary_file, file_types } = patch
   const publishes = status !== undefined && status !== 'draft'
-  if (!publishes && primary_file === undefined) return undefined
+  const changesFile = primary_file !== undefined || Object.hasOwn(patch, PACK_LOADERS_FIELD)
+  if (!publishes && !changesFile) return undefined
   const version = await deps.db.selectFrom('version').selectAll().where('id', '=', id).executeTakeFirst()
   if (version === undefined) throw notFound('version')
-  const needsCheck = version.is_new_draft ? publishes : primary_file !== undefined
+  const needsCheck = version.is_new_draft ? publishes : changesFile
   if (!needsCheck) return undefined
   const { columns, fields } = nextContent(version, patch, deps.taxonomy)
   const next = { ...version, ...columns, fields }

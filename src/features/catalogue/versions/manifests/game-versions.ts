@@ -49,12 +49,34 @@ export function expandGameVersions(
 ): Expansion {
   const releases = releasesAt(taxonomy, now)
   if (form === 'listed') return { values: ranges.filter((value) => isReleased(taxonomy, value, now)), isOpen: false }
-  const parsed = ranges.flatMap((range) => {
+  const isPreview = (value: string) => !RELEASE.test(value) && isReleased(taxonomy, value, now)
+  const texts = ranges.flatMap((range) => (form === 'predicates' ? range.split('||') : range))
+  const previews = form === 'minimum' ? [] : texts.flatMap((text) => previewIn(text, isPreview) ?? [])
+  const spans = texts.filter((text) => form === 'minimum' || previewIn(text, isPreview) === undefined)
+  const parsed = spans.flatMap((range) => {
     if (form === 'maven') return parseMaven(range)
     return form === 'minimum' ? parsePredicates(`>=${range}`) : parsePredicates(range)
   })
   const values = releases.filter(({ numbers }) => parsed.some(({ test }) => test(numbers))).map(({ value }) => value)
-  return { values, isOpen: parsed.some(({ isOpen }) => isOpen) }
+  return { values: [...values, ...previews], isOpen: parsed.some(({ isOpen }) => isOpen) }
+}
+
+/**
+ * Returns the snapshot or preview that a text names exactly: `24w14a`, `=24w14a`, `[24w14a]`, or as Fabric writes it:
+ * `1.20.5-alpha.24.14.a`, `1.20.5-rc.1`.
+ */
+function previewIn(text: string, isPreview: (value: string) => boolean): string | undefined {
+  const name = text
+    .trim()
+    .replace(/^(?:=\s*|\[(?=[^,]*\]$))/, '')
+    .replace(/\]$/, '')
+  const [, year, week, letter] = /-alpha\.(\d{2})\.(\d{1,2})\.([a-z])$/.exec(name) ?? []
+  const names = [
+    name,
+    name.replace(/-(pre|rc|beta|alpha)\.(?=\d{1,3}$)/, '-$1'),
+    `${year}w${String(week).padStart(2, '0')}${letter}`,
+  ]
+  return names.find(isPreview)
 }
 
 function isReleased(taxonomy: Taxonomy, value: string, now: number): boolean {

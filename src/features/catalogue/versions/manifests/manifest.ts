@@ -28,6 +28,8 @@ export type Manifest = {
   gameVersions?: DeclaredGameVersions
   environment?: string
   dependencies: DeclaredDependency[]
+  /** Whether the entry cannot be parsed, so that it declares nothing. */
+  isUnreadable?: true
 }
 
 const DEPENDENCIES_MAX = 64

@@ -1,4 +1,4 @@
-// Reads the manifests of mods: fabric.mod.json, quilt.mod.json and mods.toml.
+// Reads the manifests of mods: fabric.mod.json, quilt.mod.json, mods.toml and mcmod.info.
 
 import {
   compact,
@@ -117,6 +117,29 @@ export function readForge(
     gameVersions: ranges('maven', game?.['versionRange']),
     environment: file['clientSideOnly'] === true ? 'client_only' : undefined,
     dependencies: dependenciesOf(declared),
+  })
+}
+
+/** An entry is an ID with an optional range: `after:jei@[4.15,)`. */
+const oldForgeId = (entry: unknown): string => String(entry).replace(/@.*$/s, '').replace(/^.*:/s, '')
+
+/** Reads `mcmod.info`, a list of mods or an object with the list. Sponge reads the same file for its plugins. */
+export function readOldForge(data: unknown): Content | undefined {
+  const mods = Array.isArray(data) ? data : listOf(fieldsOf(data)['modList'])
+  const mod = fieldsOf(mods[0])
+  const id = idOf(mod['modid'])
+  if (id === undefined) return undefined
+  const required = listOf(mod['requiredMods']).map((entry) => ({ id: oldForgeId(entry), type: 'required' as const }))
+  // `dependencies` lists the mods that are loaded before, which can be absent.
+  const before = listOf(mod['dependencies']).map((entry) => ({ id: oldForgeId(entry), type: 'optional' as const }))
+  const isForSponge = [...required, ...before].some((entry) => entry.id.toLowerCase() === 'spongeapi')
+  return compact({
+    loaders: [isForSponge ? 'sponge' : 'forge'],
+    id,
+    number: textOf(mod['version']),
+    name: textOf(mod['name']),
+    gameVersions: ranges('maven', mod['mcversion']),
+    dependencies: dependenciesOf([...required, ...before]),
   })
 }
 

@@ -89,6 +89,11 @@ const PACK_LOADERS = new Map([
   ['quilt-loader', 'quilt'],
 ])
 
+/** Returns the loaders that the dependencies of an index name. */
+export function packLoadersOf(dependencies: Readonly<Record<string, unknown>>): string[] {
+  return Object.keys(dependencies).flatMap((name) => PACK_LOADERS.get(name) ?? [])
+}
+
 /** The embedded files become dependencies when the version is published. */
 export function readPackIndexEntry(data: unknown): Content | undefined {
   const index = fieldsOf(data)
@@ -101,7 +106,7 @@ export function readPackIndexEntry(data: unknown): Content | undefined {
   })
   return compact({
     loaders: ['mrpack'],
-    packLoaders: Object.keys(dependencies).flatMap((name) => PACK_LOADERS.get(name) ?? []),
+    packLoaders: packLoadersOf(dependencies),
     packLoaderVersions: versions.length === 0 ? undefined : Object.fromEntries(versions),
     number: textOf(index['versionId']),
     name: textOf(index['name']),

@@ -15,7 +15,7 @@ export async function insertManifests(tx: Tx, fileId: string, manifests: readonl
   await tx.insertInto('file_manifest').values(rows).execute()
 }
 
-/** Returns the manifests of a version's files, those of the primary file first. */
+/** Returns the readable manifests of a version's files, those of the primary file first. */
 export async function listManifests(db: Db, versionId: string): Promise<{ file_id: string; manifest: Manifest }[]> {
   const rows = await db
     .selectFrom('file')
@@ -26,7 +26,9 @@ export async function listManifests(db: Db, versionId: string): Promise<{ file_i
     .orderBy('file.filename')
     .orderBy('file_manifest.entry')
     .execute()
-  return rows.map(({ id, content }) => ({ file_id: id, manifest: content as unknown as Manifest }))
+  return rows
+    .map(({ id, content }) => ({ file_id: id, manifest: content as unknown as Manifest }))
+    .filter(({ manifest }) => manifest.isUnreadable !== true)
 }
 
 /** Returns the IDs that the manifests of a project's published files declare. */

@@ -1,5 +1,5 @@
-// Reads the manifests of an inspected archive. A manifest that is too large, damaged or of an unexpected form is ignored,
-// because it is only a source of proposals. Every size is bounded before anything is parsed.
+// Reads the manifests of an inspected archive. They are only a source of proposals, so that a manifest that cannot be parsed
+// is a warning, and a manifest of an unexpected form is ignored. Every size is bounded before anything is parsed.
 
 import { FAILSAFE_SCHEMA, load as parseYaml } from 'js-yaml'
 import { parse as parseToml } from 'smol-toml'
@@ -7,7 +7,7 @@ import { ApiError } from '#lib/errors.ts'
 import { checkStorable } from '#lib/text/text-rules.ts'
 import type { Archive } from '#platform/archives/inspect-archive.ts'
 import type { Manifest } from './manifest.ts'
-import { type Content, readFabric, readForge, readJarVersion, readQuilt } from './mod-manifests.ts'
+import { type Content, readFabric, readForge, readJarVersion, readOldForge, readQuilt } from './mod-manifests.ts'
 import { readPack, readPackIndexEntry, readShaders } from './pack-manifests.ts'
 import { readBukkit, readBungee, readPaper, readVelocity } from './plugin-manifests.ts'
 
@@ -39,6 +39,13 @@ const READERS: readonly Reader[] = [
     read: (data, { jarVersion }) => readForge(data, 'neoforge', jarVersion),
   },
   { entry: 'META-INF/mods.toml', ...toml, read: (data, { jarVersion }) => readForge(data, 'forge', jarVersion) },
+  // Old mods have line breaks inside texts, which Forge accepts. Between texts, a space means the same.
+  {
+    entry: 'mcmod.info',
+    ...json,
+    parse: (text) => JSON.parse(text.replace(/[\n\r\t]/g, ' ')),
+    read: readOldForge,
+  },
   { entry: 'paper-plugin.yml', ...yaml, read: readPaper },
   { entry: 'plugin.yml', ...yaml, read: readBukkit },
   { entry: 'bungee.yml', ...yaml, read: readBungee },
@@ -47,8 +54,8 @@ const READERS: readonly Reader[] = [
   { entry: 'pack.mcmeta', ...json, read: (data, { entryNames }) => readPack(data, entryNames) },
 ]
 
-/** Entries that mods and plugins also contain: they count only in an archive without another manifest. */
-const ONLY_ALONE = 'pack.mcmeta'
+/** Entries that newer mods and plugins also contain: they count only in an archive without a manifest before them. */
+const ONLY_ALONE: ReadonlySet<string> = new Set(['mcmod.info', 'pack.mcmeta'])
 
 /** Returns the manifests of the archive, the most specific first; none for an archive that cannot be read. */
 export async function readManifests(archive: Archive | undefined): Promise<Manifest[]> {
@@ -59,14 +66,20 @@ export async function readManifests(archive: Archive | undefined): Promise<Manif
   const context = { entryNames, jarVersion: jarText === undefined ? undefined : readJarVersion(jarText) }
   const manifests: Manifest[] = []
   for (const { entry, maxBytes, parse, read } of READERS) {
-    if (!names.has(entry) || (entry === ONLY_ALONE && manifests.length > 0)) continue
-    const text = await readText(archive, entry, maxBytes)
-    const content = text === undefined ? undefined : attempt(() => read(parse(text), context))
+    if (!names.has(entry) || (ONLY_ALONE.has(entry) && manifests.length > 0)) continue
+    const data = parsed(await readText(archive, entry, maxBytes), parse)
+    if (data === undefined) manifests.push({ entry, isUnreadable: true, loaders: [], dependencies: [] })
+    const content = data && attempt(() => read(data.value, context))
     if (content !== undefined) manifests.push({ entry, ...content })
   }
   const shaders = entryNames.find((name) => name.startsWith('shaders/'))
   if (manifests.length === 0 && shaders !== undefined) manifests.push({ entry: 'shaders/', ...readShaders() })
   return manifests
+}
+
+/** Returns the entries that cannot be parsed. */
+export function unreadableEntries(manifests: readonly Manifest[]): string[] {
+  return manifests.flatMap(({ entry, isUnreadable }) => (isUnreadable === true ? [entry] : []))
 }
 
 /** Returns the entry as text without a byte order mark; undefined if it is missing, too large or not UTF-8. */
@@ -85,11 +98,20 @@ async function readText(
 }
 
 /** Parsers throw errors of many kinds, for example for text that is nested too deeply. */
-function attempt(read: () => Content | undefined): Content | undefined {
+function attempt<T>(read: () => T): T | undefined {
   try {
-    const content = read()
-    checkStorable(content)
-    return content
+    const result = read()
+    checkStorable(result)
+    return result
+  } catch {
+    return undefined
+  }
+}
+
+/** Returns the parsed text, or undefined if it cannot be parsed. */
+function parsed(text: string | undefined, parse: Reader['parse']): { value: unknown } | undefined {
+  try {
+    return text === undefined ? undefined : { value: parse(text) }
   } catch {
     return undefined
   }

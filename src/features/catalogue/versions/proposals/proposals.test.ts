@@ -160,6 +160,36 @@ describe('manifests', () => {
     assert.deepEqual([velocity.loaders.value, velocity.dependencies[0].declared_id], [['velocity'], 'luckperms'])
   })
 
+  test('mcmod.info: a list or an object with the list, as old build tools wrote it', async () => {
+    const mod = {
+      modid: 'Lantern',
+      name: 'Lantern',
+      version: '1.12-3.4',
+      mcversion: '1.12.2',
+      requiredMods: ['Forge@[14,)'],
+    }
+    const old = await proposals([entry('mcmod.info', [{ ...mod, dependencies: ['after:jei@[4.15,)', 'baubles'] }])])
+    assert.deepEqual(
+      [old.loaders.value, old.version_number.value, old.game_versions.value],
+      [['forge'], '1.12-3.4', ['1.12.2']],
+    )
+    assert.deepEqual(
+      old.dependencies.map((each: Record<string, unknown>) => [each['declared_id'], each['dependency_type']]),
+      [
+        ['jei', 'optional'],
+        ['baubles', 'optional'],
+      ],
+    )
+    const text = JSON.stringify({ modListVersion: 2, modList: [{ ...mod, description: 'LINES' }] })
+    const listed = await proposals([entry('mcmod.info', text.replace('LINES', 'two\nlines'))])
+    assert.deepEqual([listed.loaders.value, listed.unreadable_manifests], [['forge'], []])
+    const sponge = await proposals([entry('mcmod.info', [{ ...mod, dependencies: ['spongeapi@7.1.0'] }])])
+    assert.deepEqual([sponge.loaders.value, sponge.dependencies], [['sponge'], []])
+    // Newer mods still contain the file, often with placeholders.
+    const newer = await proposals([entry('mcmod.info', [{ ...mod, version: '0' }]), fabric()])
+    assert.deepEqual([newer.loaders.value, newer.version_number.value], [['fabric'], '2.3.1'])
+  })
+
   test('packs', async () => {
     const resources = await proposals(
       [entry('pack.mcmeta', { pack: { pack_format: 34, supported_formats: [32, 34] } }), entry('assets/a', '')],
@@ -210,6 +240,12 @@ describe('manifests', () => {
       '1.20.6',
     ])
     assert.equal((await versionsFor('>=1.20')).at(-1), latest)
+    // A snapshot that the manifest names exactly, also as Fabric writes it.
+    for (const named of ['24w44a', '=24w44a', ['24w44a'], '1.21.4-alpha.24.44.a']) {
+      assert.deepEqual(await versionsFor(named), ['24w44a'], JSON.stringify(named))
+    }
+    assert.deepEqual(await versionsFor('1.20.1 || 24w44a'), ['1.20.1', '24w44a'])
+    assert.equal(await versionsFor('99w99a'), null)
     assert.deepEqual(await versionsFor('>=1.20.6- <=1.21-rc.1'), ['1.20.6', '1.21'])
     assert.equal(await versionsFor('>=9.9'), null)
     for (const wrong of ['', 'soon', '>=', '1..2', {}, 7, null, ['~']])
@@ -345,6 +381,20 @@ describe('hostile input', () => {
       assert.equal(answer.statusCode, 200, `${JSON.stringify(content).slice(0, 60)} ${answer.body}`)
       assert.ok(answer.json().dependencies.length <= 64)
     }
+  })
+
+  test('manifests that cannot be parsed are named, also in the warnings of a dry run', async () => {
+    for (const name of ['fabric.mod.json', 'META-INF/mods.toml', 'plugin.yml', 'mcmod.info', 'pack.mcmeta']) {
+      assert.deepEqual((await proposals([entry(name, '{"id": ["')])).unreadable_manifests, [name])
+    }
+    assert.deepEqual((await proposals([fabric()])).unreadable_manifests, [])
+    const files = [{ name: 'file', bytes: makeZip([entry('fabric.mod.json', '{"id"')]) }]
+    const { payload, headers } = await form(versionData({ project_id: project.id }), files)
+    const checked = await t.as(project.owner).post('/v3/version?dry_run=true', payload, { headers })
+    assert.equal(checked.statusCode, 200, checked.body)
+    assert.deepEqual(checked.json().warnings, [
+      { field: 'file', message: 'The manifest fabric.mod.json cannot be parsed, so nothing was read from it' },
+    ])
   })
 
   test('a manifest that is slow to parse takes little time', async () => {

@@ -7,7 +7,7 @@ import type { Deps } from '#ports/deps.ts'
 import { checkFilename } from '../files/filename.ts'
 import { choosePrimaryOf } from '../manifests/manifest.ts'
 import { listDeclaredIds } from '../manifests/queries.ts'
-import { readManifests } from '../manifests/read-manifests.ts'
+import { readManifests, unreadableEntries } from '../manifests/read-manifests.ts'
 import { requirePublisher } from '../publish/create-version.ts'
 import type { ReceivedFiles } from '../publish/prepare-files.ts'
 import { findNamedUploads, type NamedUploads, withUploads } from '../uploads/use-uploads.ts'
@@ -73,6 +73,7 @@ async function propose(
   const declared = declaredDependencies({ file })
   return {
     file: file?.filename,
+    unreadable: unreadableEntries(file?.manifests ?? []),
     ...proposeFields({ file, previous, taxonomy, now: now() }),
     dependencies: await proposeDependencies(db, viewer, { projectId, declared, previous }),
   }

@@ -30,6 +30,9 @@ const Texts = Type.Array(Type.String())
 export const ProposalsView = Type.Object(
   {
     file: Nullable(Type.String({ description: 'Name of the primary file' })),
+    unreadable_manifests: Type.Array(Type.String(), {
+      description: 'Entries of the primary file that are manifests and cannot be parsed',
+    }),
     version_number: FieldView(Type.String()),
     name: FieldView(Type.String()),
     version_type: FieldView(Type.Enum([...VERSION_TYPES])),
@@ -57,16 +60,21 @@ export const ProposalsView = Type.Object(
   },
 )
 
-export type Proposals = FieldProposals & { file: string | undefined; dependencies: DependencyProposal[] }
+export type Proposals = FieldProposals & {
+  file: string | undefined
+  unreadable: string[]
+  dependencies: DependencyProposal[]
+}
 
 /** Returns the view of proposals, with the value to preselect in each field. */
-export function toProposalsView({ file, dependencies, ...fields }: Proposals) {
+export function toProposalsView({ file, unreadable, dependencies, ...fields }: Proposals) {
   const choose = <Value>(proposals: Proposal<Value>[]) => ({
     value: proposals.length === 1 ? (proposals[0]?.value ?? null) : null,
     proposals,
   })
   return {
     file: file ?? null,
+    unreadable_manifests: unreadable,
     version_number: choose(fields.version_number),
     name: choose(fields.name),
     version_type: choose(fields.version_type),

@@ -12,6 +12,7 @@ import { newId } from '#lib/ids.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { makeZip } from '#test/support/factories/archives.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
+import { assertError } from '#test/support/http/account-steps.ts'
 import { type FormFile, form, modJar, versionData } from '#test/support/http/forms.ts'
 import { assertSays, visitor } from '#test/support/http/visitor.ts'
 import { failingFiles } from '#test/support/stand-ins/failing-files.ts'
@@ -295,6 +296,36 @@ describe('publishing a content pack', () => {
       { ...embedded, file_name: 'd.jar' },
       { ...embedded, file_name: 'e.jar' },
     ])
+  })
+
+  test('its loaders are those of its index, and others are refused', async () => {
+    const bytesFor = (salt: string, loaders: object) => {
+      const dependencies = { minecraft: '1.20.1', ...loaders }
+      const index = { game: 'minecraft', formatVersion: 1, versionId: salt, name: 'A pack', files: [], dependencies }
+      const entries = [
+        { name: 'modrinth.index.json', data: JSON.stringify(index) },
+        { name: 'overrides/options.txt', data: salt },
+      ]
+      return [{ name: 'file', filename: 'pack.mrpack', bytes: makeZip(entries) }]
+    }
+    const quilt = { 'quilt-loader': '0.26.0' }
+    const answer = await publish({ loaders: ['mrpack'] }, bytesFor('alone', quilt))
+    assert.equal(answer.statusCode, 201, answer.body)
+    assert.deepEqual(answer.json().mrpack_loaders, ['quilt'])
+    const listed = await publish({ loaders: ['mrpack'], mrpack_loaders: ['fabric'] }, bytesFor('vanilla', {}))
+    assert.deepEqual(listed.json().mrpack_loaders, ['fabric'])
+    const wrong = await publish({ loaders: ['mrpack'], mrpack_loaders: ['fabric'] }, bytesFor('wrong', quilt))
+    assertError(wrong, 400, 'validation_error', 'mrpack_loaders')
+    const { id } = answer.json()
+    const edit = await t.as(project.owner).patch(`/v3/version/${id}`, { mrpack_loaders: ['forge'] })
+    assertError(edit, 400, 'validation_error', 'mrpack_loaders')
+    assert.equal((await t.as(project.owner).patch(`/v3/version/${id}`, { mrpack_loaders: ['quilt'] })).statusCode, 204)
+    const draft = await publish({ loaders: ['mrpack'], status: 'draft' }, bytesFor('draft', quilt))
+    const shown = `/v3/version/${draft.json().id}`
+    const refused = { status: 'listed', mrpack_loaders: ['forge'] }
+    assertError(await t.as(project.owner).patch(shown, refused), 400, 'validation_error', 'mrpack_loaders')
+    assert.equal((await t.as(project.owner).patch(shown, { status: 'listed' })).statusCode, 204)
+    assert.deepEqual((await t.anyone.get(shown)).json().mrpack_loaders, ['quilt'])
   })
 
   test('dependencies that its publisher names stand alone', async () => {

@@ -12,6 +12,7 @@ import type { Tx } from '#platform/db/db.ts'
 import { onUnique } from '#platform/db/pg-errors.ts'
 import type { DB } from '#platform/db/schema.ts'
 import { dropClaims } from '#ports/files/claims.ts'
+import { withPackLoaders } from '../files/pack-loaders.ts'
 import { firstStatus, requestScan } from '../lifecycle/scan-gate.ts'
 import { insertManifests } from '../manifests/queries.ts'
 import { embeddedDependencies, insertDependencies, resolveDependencies } from './dependencies.ts'
@@ -46,6 +47,8 @@ export async function insertVersion(
   const hashes = files.map(({ staged }) => staged.sha512)
   await rejectSameVersion(tx, { projectId, number: version.columns.version_number, hashes, at })
   const { status, requested_status } = firstStatus(version.status, scanner)
+  const inside = files.find(({ isPrimary }) => isPrimary)?.packLoaders ?? []
+  const fields = version.status === 'draft' ? version.fields : withPackLoaders(version.fields, inside, at)
   const row = {
     id,
     project_id: projectId,
@@ -55,7 +58,7 @@ export async function insertVersion(
     requested_status,
     is_new_draft: version.status === 'draft',
     draft_expires: draftExpires,
-    fields: JSON.stringify(version.fields),
+    fields: JSON.stringify(fields),
     date_published: publishedAt,
     provenance: provenanceOf(viewer),
   }

@@ -10,7 +10,7 @@ import { choosePrimary, type FileContext, type Verdict, validateFile } from '../
 import { checkFilename } from '../files/filename.ts'
 import type { FileType } from '../kinds.ts'
 import type { Manifest } from '../manifests/manifest.ts'
-import { readManifests } from '../manifests/read-manifests.ts'
+import { readManifests, unreadableEntries } from '../manifests/read-manifests.ts'
 import type { FileTypes } from './requests.ts'
 
 /** A file part of a form, staged on the local disk. */
@@ -45,6 +45,8 @@ export type PreparedFile = {
   isPrimary: boolean
   /** Files that a content pack embeds. */
   embedded: Embedded[]
+  /** Loaders that the index of a content pack names. */
+  packLoaders: string[]
   manifests: Manifest[]
 }
 
@@ -93,8 +95,9 @@ export async function prepareFiles(
     const id = newId()
     const storageKey = `versions/${versionId}/${id}`
     const { contentType } = name
-    const embedded = verdict.embedded ?? []
+    const { embedded = [], packLoaders = [] } = verdict
     const manifests = await readManifests(archive)
+    for (const entry of unreadableEntries(manifests)) deps.dryRun?.warn(part, unreadableManifest(entry))
     files.push({
       part,
       id,
@@ -105,6 +108,7 @@ export async function prepareFiles(
       fileType,
       isPrimary: false,
       embedded,
+      packLoaders,
       manifests,
       verdict,
     })
@@ -112,6 +116,9 @@ export async function prepareFiles(
   const primary = choose === undefined ? undefined : choosePrimary(files, choose)
   return files.map((file, index) => ({ ...file, isPrimary: index === primary }))
 }
+
+/** Warning of a dry run. */
+const unreadableManifest = (entry: string) => `The manifest ${entry} cannot be parsed, so nothing was read from it`
 
 /** Rejects files with the same name or content, because only one of them could be downloaded. */
 function rejectDuplicates(parts: readonly UploadedPart[]): void {

@@ -1,10 +1,10 @@
 // Loaders of modpacks: in the v3 API, a pack has a special loader and lists the loaders inside it in a separate field. The
 // v2 API uses only the loaders inside. In a request, only the names of form parts and files, or the project type, show
 // that a version is a pack.
+import { PACK_LOADERS_FIELD } from '#features/catalogue/versions/files/pack-loaders.ts'
 import type { UploadedPart } from '#features/catalogue/versions/publish/prepare-files.ts'
 
 export const PACK_LOADER = 'mrpack'
-export const PACK_LOADERS_FIELD = 'mrpack_loaders'
 
 /** Returns the loaders of a project, with the loaders inside its packs instead of the pack loader. */
 export function projectLoaders(loaders: readonly string[], inside: readonly string[] | undefined): string[] {

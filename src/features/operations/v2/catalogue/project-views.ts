@@ -6,13 +6,14 @@ import {
   projectForm,
 } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
+import { PACK_LOADERS_FIELD } from '#features/catalogue/versions/files/pack-loaders.ts'
 import { PROJECT_STATUSES } from '#lib/project-status.ts'
 import { keepKnownKeys } from '#lib/schema/known-keys.ts'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { bytesToKeep, JsonEntity } from '#lib/text/json-bytes.ts'
 import type { DerivedForm } from '#platform/cache/entries.ts'
 import { sidesOf } from '#ports/search-index/sides.ts'
-import { PACK_LOADERS_FIELD, projectLoaders } from './pack-loaders.ts'
+import { projectLoaders } from './pack-loaders.ts'
 import { ProjectTypeView, shownType } from './project-types.ts'
 import { SideView } from './sides.ts'
 

@@ -1,6 +1,7 @@
 // v2 views of versions.
 import Type, { type Static } from 'typebox'
 import { VERSION_STATUSES } from '#features/basics/access/version-status.ts'
+import { PACK_LOADERS_FIELD } from '#features/catalogue/versions/files/pack-loaders.ts'
 import { DEPENDENCY_TYPES, FILE_TYPES, VERSION_TYPES } from '#features/catalogue/versions/kinds.ts'
 import {
   type CachedVersion,
@@ -11,7 +12,7 @@ import type { VersionView } from '#features/catalogue/versions/views.ts'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { JsonEntityWithTail } from '#lib/text/json-bytes.ts'
 import type { DerivedForm } from '#platform/cache/entries.ts'
-import { PACK_LOADERS_FIELD, versionLoaders } from './pack-loaders.ts'
+import { versionLoaders } from './pack-loaders.ts'
 
 const Text = Type.String()
 

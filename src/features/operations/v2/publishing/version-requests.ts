@@ -2,6 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { SETTABLE_VERSION_STATUSES } from '#features/basics/access/version-status.ts'
+import { PACK_LOADERS_FIELD } from '#features/catalogue/versions/files/pack-loaders.ts'
 import { type VersionPatch, versionPatchKeys } from '#features/catalogue/versions/lifecycle/requests.ts'
 import { CompleteVersionData, versionFields } from '#features/catalogue/versions/publish/requests.ts'
 import { REQUESTABLE_STATUSES } from '#lib/project-status.ts'
@@ -9,7 +10,7 @@ import { renameAliases } from '#lib/schema/aliases.ts'
 import { checkBody } from '#lib/schema/schema-errors.ts'
 import { Maybe } from '#lib/schema/schema-parts.ts'
 import { fieldsOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
-import { isPackName, loadersToWrite, PACK_LOADERS_FIELD } from '../catalogue/pack-loaders.ts'
+import { isPackName, loadersToWrite } from '../catalogue/pack-loaders.ts'
 import { type FieldNames, firstPart } from '../error-names.ts'
 
 const data = CompleteVersionData.properties

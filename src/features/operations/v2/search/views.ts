@@ -1,10 +1,11 @@
 // v2 views of search results.
 import Type, { type Static } from 'typebox'
+import { PACK_LOADERS_FIELD } from '#features/catalogue/versions/files/pack-loaders.ts'
 import type { SearchHit } from '#features/operations/search/views.ts'
 import { keepKnownKeys } from '#lib/schema/known-keys.ts'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import type { Side } from '#ports/search-index/sides.ts'
-import { PACK_LOADER, PACK_LOADERS_FIELD } from '../catalogue/pack-loaders.ts'
+import { PACK_LOADER } from '../catalogue/pack-loaders.ts'
 import { ProjectTypeView, shownType } from '../catalogue/project-types.ts'
 import { SideView } from '../catalogue/sides.ts'
 

@@ -23,7 +23,7 @@ const RECENT_RELEASES = 12
 
 type Details = ManagedProject & { proposals?: ProposalsOf | undefined; previous?: VersionView | undefined }
 type Drawn = { state: FormState; values: VersionValues }
-type Field = Exclude<keyof ProposalsOf, 'file' | 'dependencies'>
+type Field = Exclude<keyof ProposalsOf, 'file' | 'unreadable_manifests' | 'dependencies'>
 
 export function detailsPart(
   request: OwnRequest,

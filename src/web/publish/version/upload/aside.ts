@@ -37,7 +37,7 @@ type Check = { state: 'done' | 'todo' | 'fail'; text: string }
 /** Everything that the publication needs, and the recommended changelog. */
 function checksPanel(
   { page, deps }: OwnRequest,
-  { draft }: UploadData,
+  { draft, proposals }: UploadData,
   { values, dependencies, refused }: Shown,
 ): Markup {
   const { t } = page.language
@@ -53,6 +53,9 @@ function checksPanel(
   const checks = [
     check(files > 0, t('upload.check.files', { count: files })),
     refused.length > 0 && check(false, t('upload.check.refused', { count: refused.length }), 'fail'),
+    ...(proposals?.unreadable_manifests ?? []).map((entry) =>
+      check(false, t('upload.check.manifest', { entry }), 'fail'),
+    ),
     check(values.version_number !== '', t('upload.check.number')),
     check(values.name !== '', t('upload.check.name')),
     check(values.loaders.length > 0, t('upload.check.loaders', { count: values.loaders.length })),

@@ -60,6 +60,11 @@ test('the first version lists what is missing, and has nothing to compare with',
   assert.ok(!aside.includes('Compared with'))
 })
 
+test('a manifest that cannot be parsed is a warning', async () => {
+  const path = await draftWith(makeZip([{ name: 'fabric.mod.json', data: '{"id": ' }]), 'broken.jar', FIRST)
+  assert.match(asideOf(await person.get(path)), /The manifest fabric\.mod\.json cannot be parsed/)
+})
+
 test('the side compares with the previous version, shows the version and the request to the API', async () => {
   const version = await t.make.version({ project, version_number: '1.0.0', loaders: ['fabric', 'quilt'] })
   await t.make.file({ version, project, bytes: jar('1.0.0', [{ name: 'old.class' }]), filename: 'lantern-1.jar' })
