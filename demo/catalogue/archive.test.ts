@@ -1,12 +1,20 @@
 import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { fromBuffer, type ZipFile } from 'yauzl'
 import { demoArchive } from '#demo/catalogue/archive.ts'
 import { demoCatalogue } from '#demo/catalogue/catalogue.ts'
 import { LOADER_FILES } from '#demo/catalogue/words.ts'
+import { validateFile } from '#features/catalogue/versions/files/file-rules.ts'
+import { checkFilename } from '#features/catalogue/versions/files/filename.ts'
+import { withPackLoaders } from '#features/catalogue/versions/files/pack-loaders.ts'
+import { fileContext } from '#features/catalogue/versions/publish/prepare-files.ts'
+import { inspectArchive } from '#platform/archives/inspect-archive.ts'
 import { loadTaxonomy } from '#platform/taxonomy/taxonomy.ts'
 
-const { taxonomy } = loadTaxonomy()
+const { taxonomy, fileRules } = loadTaxonomy()
 const options = { taxonomy, projects: 250, seed: 3, until: new Date('2025-09-01T00:00:00Z') }
 const projects = [...demoCatalogue(options).projects]
 
@@ -59,4 +67,24 @@ test('the bytes are the same on every call, and different for each version of ea
     seen.size,
     projects.slice(0, 100).reduce((sum, project) => sum + project.versions.length, 0),
   )
+})
+
+test('every file passes the rules for uploads', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'demo-files-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const origin = { baseUrl: 'https://depot.example.org' }
+  const config = { files: origin, http: origin } as Parameters<typeof fileContext>[0]['config']
+  const path = join(folder, 'file')
+  for (const [index, project] of projects.entries()) {
+    // The rules of old and new versions differ.
+    const version = project.versions.at(-(index % 2))
+    assert.ok(version)
+    await writeFile(path, demoArchive(project, version))
+    const name = checkFilename(fileRules, 'file', version.fileName)
+    const file = { part: version.fileName, name, fileType: null, archive: await inspectArchive(path) }
+    const context = fileContext({ taxonomy, config }, { columns: version, fields: version.fields })
+    const { result, reason, packLoaders = [] } = await validateFile(fileRules, file, context)
+    assert.equal(result, 'pass', `${version.fileName} for ${version.loaders}: ${reason}`)
+    assert.equal(withPackLoaders(version.fields, packLoaders), version.fields, version.fileName)
+  }
 })

@@ -2,7 +2,7 @@
 import { crc32 } from 'node:zlib'
 import type { DemoProject } from '#demo/catalogue/catalogue.ts'
 import type { DemoVersion } from '#demo/catalogue/versions.ts'
-import { LOADER_FILES } from '#demo/catalogue/words.ts'
+import { LOADER_FILES, LOADER_VERSION, PACK_LOADERS } from '#demo/catalogue/words.ts'
 
 type Subject = Pick<DemoProject, 'slug' | 'name' | 'summary' | 'licenseId'>
 
@@ -18,10 +18,13 @@ export function demoArchive(project: Subject, version: DemoVersion): Buffer {
   return storedZip(entries)
 }
 
-function contentOf(path: string, { slug, name, summary, licenseId }: Subject, { number }: DemoVersion): string {
+function contentOf(path: string, project: Subject, version: DemoVersion): string {
+  const { slug, name, summary, licenseId } = project
+  const { number } = version
   if (path.endsWith('.MF')) return 'Manifest-Version: 1.0\r\n\r\n'
   if (path.endsWith('.fsh')) return 'void main() {\n}\n'
   if (path.endsWith('.txt')) return 'renderDistance:12\n'
+  if (path === 'modrinth.index.json') return packIndex(project, version)
   const facts = { id: slug, name, version: number, description: summary }
   // JSON strings are also valid in TOML and YAML.
   const lines = (between: string) => Object.entries(facts).map(([key, value]) => key + between + JSON.stringify(value))
@@ -29,6 +32,17 @@ function contentOf(path: string, { slug, name, summary, licenseId }: Subject, { 
   if (path.endsWith('.toml')) return [`license = "${licenseId}"`, '[[mods]]', ...lines(' = ')].join('\n')
   const pack = { pack_format: 15, description: summary }
   return JSON.stringify({ ...facts, schemaVersion: 1, license: licenseId, pack, files: [] }, null, 2)
+}
+
+/** A pack that only contains settings. Its index names the loaders of the version. */
+function packIndex({ name, summary }: Subject, { number, fields }: DemoVersion): string {
+  const [game = ''] = [fields['game_versions'] ?? []].flat().map(String)
+  const loaders = [fields['mrpack_loaders'] ?? []]
+    .flat()
+    .map((loader) => [PACK_LOADERS[String(loader)], LOADER_VERSION])
+  const dependencies = { minecraft: game, ...Object.fromEntries(loaders) }
+  const index = { game: 'minecraft', formatVersion: 1, versionId: number, name, summary, files: [], dependencies }
+  return JSON.stringify(index, null, 2)
 }
 
 // 1 January 1980, the first day of the format: the content must not depend on the clock.

@@ -2,7 +2,7 @@
 
 import type { Random } from '#demo/catalogue/random.ts'
 import { demoChangelog, demoFirstChangelog } from '#demo/catalogue/texts.ts'
-import { LOADER_HABITS } from '#demo/catalogue/words.ts'
+import { LOADER_HABITS, PACK_LOADERS } from '#demo/catalogue/words.ts'
 import { DAY_MS } from '#lib/time.ts'
 import type { LoaderFieldValues } from '#platform/taxonomy/loader-fields.ts'
 import { fieldsOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
@@ -131,9 +131,16 @@ function demoFields(
     if (name === 'game_versions') values[name] = gameVersions(random, known, on)
     // All versions of a project have the same environment, so it is drawn once.
     else if (field?.type === 'enum') values[name] = known[Math.floor(environment * known.length)]?.value ?? ''
-    else if (field?.type === 'array_enum') values[name] = [random.pick(known).value]
+    else if (field?.type === 'array_enum')
+      values[name] = [random.pick(name === 'mrpack_loaders' ? packable(known) : known).value]
   }
   return values
+}
+
+/** Returns the loaders that the index of a pack can name. */
+function packable(known: readonly EnumValueRow[]): readonly EnumValueRow[] {
+  const loaders = known.filter(({ value }) => value in PACK_LOADERS)
+  return loaders.length > 0 ? loaders : known
 }
 
 /** Returns one to five of the newest releases of that day. `known` is ordered, newest first. */

@@ -49,6 +49,11 @@ export const LOADER_HABITS: Readonly<Record<string, { weight: number; since?: st
 /** Files by which an archive shows its loader. */
 export const LOADER_FILES: Readonly<Record<string, readonly string[]>> = HABITS.loaderFiles
 
+/** Name of each loader in the index of a pack. */
+export const PACK_LOADERS: Readonly<Record<string, string>> = HABITS.packLoaders
+/** Version of the loader in the index of a pack. */
+export const LOADER_VERSION = '0.15.11'
+
 /** Probability of each project type; other types have the weight 1. */
 export const TYPE_WEIGHTS: Readonly<Record<string, number>> = HABITS.typeWeights
 /** Probability of each licence. */

@@ -15,7 +15,9 @@ import { imageUrl } from '#features/basics/images/hosted-image.ts'
 import { DAY_MS } from '#lib/time.ts'
 import type { Deps } from '#ports/deps.ts'
 
-export type SeedDeps = Pick<Deps, 'db' | 'cache' | 'files' | 'fileRules' | 'config'>
+export type SeedDeps = Pick<Deps, 'db' | 'cache' | 'files' | 'fileRules'>
+
+const NO_ADDRESS = { files: { baseUrl: '' } }
 
 type PreparedProject = ReturnType<typeof prepareProject>
 
@@ -41,7 +43,7 @@ export async function writeProjects(deps: SeedDeps, missing: readonly Indexed[],
   await storeFirst(deps, [...versions.map(({ stored }) => stored), ...images.flatMap(bytesOf)], async (tx, changed) => {
     const teams = prepared.map(({ teamId }) => ({ id: teamId }))
     const members = prepared.flatMap((one) => teamRows(one, names))
-    const projects = prepared.map((one) => projectRow(deps.config, one, { names, slugs }))
+    const projects = prepared.map((one) => projectRow(one, { names, slugs }))
     const pictures = prepared.flatMap(({ gallery }) => gallery.map(({ row }) => row))
     const follows = prepared.flatMap((one) => one.follows)
     await insertRows(tx, 'team', teams)
@@ -116,7 +118,6 @@ function teamRows({ project, teamId }: PreparedProject, { accountOf }: Names) {
 }
 
 function projectRow(
-  config: SeedDeps['config'],
   { project, index, id, teamId, icon, color, gallery, follows }: PreparedProject,
   { names, slugs }: { names: Names; slugs: ReadonlyMap<string, string> },
 ) {
@@ -130,7 +131,8 @@ function projectRow(
     summary: project.summary,
     description: project.description.replace(
       /\{picture\}(\n\n)?/,
-      first ? `![${first.name}](${imageUrl(config, first.url)})$1` : '',
+      // Without an address, so that the image is shown wherever the instance runs.
+      first ? `![${first.name}](${imageUrl(NO_ADDRESS, first.url)})$1` : '',
     ),
     status,
     requested_status: 'approved' as const,

@@ -103,6 +103,10 @@ test('projects, users and organizations have images that the server sends, and p
   assert.equal(gallery.length, 4)
   assert.equal(gallery.filter(({ featured }: { featured: boolean }) => featured).length, 1)
   assert.doesNotMatch(description, /\{picture\}/)
+  const [, image] = /!\[[^\]]*\]\((\/data\/[^)]+)\)/.exec(description) ?? assert.fail(description)
+  const page = await t.anyone.get(`/project/${demoId('project', 2)}`, { headers: { accept: 'text/html' } })
+  const shown = page.statusCode === 200 ? page : await t.anyone.get(String(page.headers.location))
+  assert.ok(shown.body.includes(`<img src="${t.deps.config.files.baseUrl}${image}"`), shown.body)
 })
 
 test('no date is after the first run, or before something that it depends on', async () => {

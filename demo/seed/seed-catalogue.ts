@@ -33,7 +33,7 @@ export type SeedReport = {
   signIns: SignIn[]
 }
 
-type AllDeps = SeedDeps & Pick<Deps, 'pool' | 'taxonomy' | 'now' | 'analytics'>
+type AllDeps = SeedDeps & Pick<Deps, 'config' | 'pool' | 'taxonomy' | 'now' | 'analytics'>
 
 /** Number of projects per transaction, with some hundreds of versions. */
 const BATCH = 50

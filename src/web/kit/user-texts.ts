@@ -16,6 +16,7 @@ const RENDERED: RememberDefinition<Markup> = {
 /** The cache key contains a hash of the text, so that a changed text is rendered again. */
 export function createUserTexts({ cache, config, log }: Pick<Deps, 'cache' | 'config' | 'log'>): UserTexts {
   const markdown = createMarkdown({
+    filesUrl: config.files.baseUrl,
     imageOrigins: [new URL(config.files.baseUrl).origin],
     onError: (error) => log.warn({ err: error }, 'Could not render a text; the page shows its source'),
   })

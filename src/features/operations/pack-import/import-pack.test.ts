@@ -150,8 +150,13 @@ test('projects that the pack needs are copied from another instance, also if a m
   const unknown = jar('nowhere')
   const file = await mrpack('needs.mrpack', {
     name: 'Needs',
-    files: [entry(one.bytes, `mods/${one.filename}`), entry(unknown, 'mods/nowhere.jar')],
+    // A pack of the other instance downloads from there.
+    files: [
+      entry(one.bytes, `mods/${one.filename}`, `${address}/data/${one.filename}`),
+      entry(unknown, 'mods/nowhere.jar'),
+    ],
   })
+  await assert.rejects(run(file), /from a host that is not allowed/)
   const report = await run(file, { projectsFrom: address })
   assert.deepEqual([report.copied, report.unknown], [1, 1], warnings.join())
   assert.equal((await t.anyone.get(`/v3/project/${one.project}`)).json().origin.address, address)

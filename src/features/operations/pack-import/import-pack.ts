@@ -50,7 +50,8 @@ const SUMMARY_LENGTH_MAX = 256
 const FIRST_NUMBER = '1.0.0'
 
 /** @throws OperatorError naming the file and what is wrong with it; then no project of the pack exists. */
-export async function importPack(deps: Deps, options: PackOptions): Promise<PackReport> {
+export async function importPack(given: Deps, options: PackOptions): Promise<PackReport> {
+  const deps = allowingSource(given, options)
   const { path, warn } = options
   const owner = await findOwner(deps, options.owner)
   const folder = await packFolder(path)
@@ -87,6 +88,14 @@ export async function importPack(deps: Deps, options: PackOptions): Promise<Pack
   } finally {
     await Promise.allSettled(staged.map((file) => deps.files.discard(file)))
   }
+}
+
+/** A pack of the other instance downloads its files from there. */
+function allowingSource(deps: Deps, { projectsFrom }: PackOptions): Deps {
+  if (projectsFrom === undefined) return deps
+  const { content_packs } = deps.fileRules
+  const download_hosts = [...content_packs.download_hosts, new URL(projectsFrom).origin]
+  return { ...deps, fileRules: { ...deps.fileRules, content_packs: { ...content_packs, download_hosts } } }
 }
 
 /** @throws OperatorError naming the project that already contains the pack, also as a draft. */

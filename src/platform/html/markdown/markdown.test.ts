@@ -9,7 +9,11 @@ import { createMarkdown } from './markdown.ts'
 
 const OURS = 'https://cdn.depot.test'
 const errors: Error[] = []
-const markdown = createMarkdown({ imageOrigins: [OURS], onError: (error) => errors.push(error) })
+const markdown = createMarkdown({
+  imageOrigins: [OURS],
+  filesUrl: `${OURS}/files`,
+  onError: (error) => errors.push(error),
+})
 after(() => markdown.close())
 
 async function rendered(text: string): Promise<string> {
@@ -116,6 +120,8 @@ test('links are marked as user content, and external images become links', async
     await rendered(`![A view](${OURS}/a.png)`),
     /<img src="https:\/\/cdn\.depot\.test\/a\.png" alt="A view" loading="lazy" \/>/,
   )
+  assert.match(await rendered('![A view](/data/a.png)'), /<img src="https:\/\/cdn\.depot\.test\/files\/data\/a\.png"/)
+  assert.doesNotMatch(await rendered('![A view](/user/a.png)'), /<img/)
   assert.match(
     await rendered(
       '<iframe width="560" src="https://www.youtube-nocookie.com/embed/abcdefghijk?x=1" title="Tour"></iframe>',
@@ -223,7 +229,7 @@ test('a text of 64 KB that is made to be slow does not hold up the rest of the p
 
 test('a text that cannot be rendered is shown as it was written, and the operator learns of it', async () => {
   const seen: string[] = []
-  const closed = createMarkdown({ imageOrigins: [], onError: ({ message }) => seen.push(message) })
+  const closed = createMarkdown({ imageOrigins: [], filesUrl: OURS, onError: ({ message }) => seen.push(message) })
   const asked = closed.render('**a** <b>', DEFAULT_LANGUAGE)
   await closed.close()
   assert.equal(String(await asked), '<div class="prose plain" dir="auto">**a** &lt;b&gt;</div>')

@@ -17,12 +17,17 @@ export type Markdown = {
   close(): Promise<void>
 }
 
-/** `imageOrigins`: origins whose images are shown, such as `https://cdn.example.org`. */
+/**
+ * `imageOrigins`: origins whose images are shown, such as `https://cdn.example.org`. `filesUrl`: base URL of images
+ * without an address.
+ */
 export function createMarkdown({
   imageOrigins,
+  filesUrl,
   onError,
 }: {
   imageOrigins: readonly string[]
+  filesUrl: string
   onError: (error: Error) => void
 }): Markdown {
   const thread = createWorkerThread<MarkdownTask, string>({
@@ -36,7 +41,7 @@ export function createMarkdown({
     render: async (text, language) => {
       if (text.trim() === '') return html``
       try {
-        const markup = await thread.ask({ text, options: { imageOrigins, words: wordsOf(language) } })
+        const markup = await thread.ask({ text, options: { imageOrigins, filesUrl, words: wordsOf(language) } })
         return html`<div class="prose" dir="auto">${trusted(markup)}</div>`
       } catch (error) {
         onError(error as Error)

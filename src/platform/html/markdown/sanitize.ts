@@ -5,6 +5,8 @@ import sanitizeHtml from 'sanitize-html'
 export type MarkdownOptions = {
   /** Origins whose images are shown. Other images would reveal the reader to their host, so they become links. */
   imageOrigins: readonly string[]
+  /** Base URL of images without an address: `/data/…`. */
+  filesUrl: string
   /** Labels that the renderer adds, in the language of the page. */
   words: { code: string; table: string; picture: string; video: string; done: string; notDone: string }
 }
@@ -38,11 +40,14 @@ const SILENT = [
 const LANGUAGE_CLASS = /^language-[a-z0-9+#-]{1,20}$/
 const TOKEN_CLASSES = ['tok-*', 'function_', 'class_', 'language_', 'invoke__', 'inherited__', 'constant_']
 
+/** Path of the files of every instance. */
+const OWN_FILES = '/data/'
+
 type Attributes = Record<string, string>
 type Element = { tagName: string; attribs: Attributes; text?: string }
 
 /** Removes everything that runs code, loads resources, imitates a part of the page, or hides the target of a link. */
-export function sanitize(markup: string, { imageOrigins, words }: MarkdownOptions): string {
+export function sanitize(markup: string, { imageOrigins, filesUrl, words }: MarkdownOptions): string {
   const isAllowed = (address: string | undefined) => address !== undefined && isShown(address, imageOrigins)
   // A link cannot contain a link: browsers would close the outer one.
   let links = 0
@@ -84,7 +89,9 @@ export function sanitize(markup: string, { imageOrigins, words }: MarkdownOption
       strike: 'del',
       tt: 'code',
       a: (_tag, attribs) => (links > 1 ? insideLink(link(attribs)) : link(attribs)),
-      img: (_tag, attribs) => {
+      img: (_tag, given) => {
+        const { src = '' } = given
+        const attribs = src.startsWith(OWN_FILES) ? { ...given, src: filesUrl + src } : given
         if (isAllowed(attribs['src'])) return image(attribs)
         // The link around an image stays; the host of the image would be the wrong target.
         if (links > 0) return { tagName: 'span', attribs: {}, text: attribs['alt']?.trim() || words.picture }

@@ -158,6 +158,28 @@ describe('an .mrpack', () => {
     const embedded = published.json().dependencies.map(({ version_id }: { version_id: string }) => version_id)
     assert.ok(embedded.includes(made.versions['lantern/1']))
   })
+  test('requires what the request named on each side that it supports, and keeps optional dependencies optional', async () => {
+    const owner = await t.make.account()
+    const versionIn = async (environment: string) => {
+      const project = await t.make.project({ owner })
+      const version = await t.make.version({ project, loaders: ['fabric'], fields: { environment } })
+      await t.make.file({ project, version, bytes: Buffer.from(environment), filename: `${environment}.jar` })
+      return { project, version }
+    }
+    const named = await versionIn('client_only_server_optional')
+    const needed = await versionIn('server_only_client_optional')
+    const dependency = { dependent_id: named.version.id, project_id: needed.project.id, dependency_type: 'required' as const }
+    await t.deps.db.insertInto('dependency').values(dependency).execute()
+    const body = { items: [{ project: named.project.id }], loaders: ['fabric'], loader_version: '0.15.11' }
+    const sent = { ...body, game_versions: ['1.20.1'] }
+    const { lock } = (await t.anyone.post('/v3/resolve?store=true', sent)).json()
+    const [entry] = await readZip((await t.anyone.get(`/v3/lock/${lock}.mrpack`)).rawPayload)
+    const { files }: Index = JSON.parse(String(entry?.content))
+    assert.deepEqual(Object.fromEntries(files.map(({ path, env }) => [path, env])), {
+      'mods/client_only_server_optional.jar': { client: 'required', server: 'required' },
+      'mods/server_only_client_optional.jar': { client: 'optional', server: 'required' },
+    })
+  })
   test('has the same bytes each time', async () => {
     const { lock } = await store()
     const [first, second] = [
@@ -213,7 +235,10 @@ test('a packwiz pack leads from its address to every file, with the right hashes
     const described = parse(metatext) as Record<string, Record<string, string>>
     const download = await t.anyone.get(new URL(described['download']?.['url'] ?? '').pathname)
     assert.equal(digest('sha512', download.rawPayload), described['download']?.['hash'])
-    assert.equal(described['update'], undefined)
+    const update = described['update']?.['modrinth'] as unknown as Record<string, string>
+    const project = Object.values(made.projects).find(({ id }) => id === update['mod-id'])
+    assert.ok(project && file.includes(project.slug), file)
+    assert.equal((await t.anyone.get(`/v3/version/${update['version']}`)).json().project_id, project.id)
     if (file.includes('lantern')) assert.equal(described['side'], 'client')
   }
   const { loader_version: _, ...without } = PACK

@@ -14,6 +14,8 @@ export type PackFile = {
   /** Such as `mods`. */
   folder: string
   filename: string
+  projectId: string
+  versionId: string
   slug: string
   name: string
   sha1: string
@@ -45,7 +47,10 @@ type Row = {
  * @throws ApiError 409 naming versions that are no longer public or whose file was replaced; 400 for a version that is a
  * pack itself.
  */
-export async function listPackFiles(deps: PackDeps, { files }: Pick<LockFiles, 'files'>): Promise<PackFile[]> {
+export async function listPackFiles(
+  deps: PackDeps,
+  { files, named }: Pick<LockFiles, 'files' | 'named'>,
+): Promise<PackFile[]> {
   const rows = await listRows(deps.db, files)
   const present = new Set(rows.map(({ id }) => id))
   const gone = files.map(({ versionId }) => versionId).filter((id) => !present.has(id))
@@ -62,7 +67,9 @@ export async function listPackFiles(deps: PackDeps, { files }: Pick<LockFiles, '
     taken.add(`${folder}/${filename.toLowerCase()}`)
     const { slug, name, sha1, sha512, size_bytes: sizeBytes } = row
     const url = `${deps.config.files.baseUrl}${filePath(row.project_id, row.id, row.filename)}`
-    return { folder, filename, slug, name, sha1, sha512, sizeBytes, url, ...sidesOfVersion(deps, row) }
+    const sides = sidesOfVersion(deps, row, named.has(row.id))
+    const { project_id: projectId, id: versionId } = row
+    return { folder, filename, projectId, versionId, slug, name, sha1, sha512, sizeBytes, url, ...sides }
   })
   const pathOf = ({ folder, filename }: PackFile) => `${folder}/${filename}`
   return packed.sort((a, b) => (pathOf(a) < pathOf(b) ? -1 : 1))
@@ -93,11 +100,16 @@ function folderOf({ taxonomy, resolving }: PackDeps, { id, loaders }: Row): stri
   return folder
 }
 
-function sidesOfVersion({ taxonomy }: PackDeps, { loaders, environment }: Row): { client: PackSide; server: PackSide } {
+/** What the request named is required where it runs: the author of the pack has chosen it. */
+function sidesOfVersion(
+  { taxonomy }: PackDeps,
+  { loaders, environment }: Row,
+  isNamed: boolean,
+): { client: PackSide; server: PackSide } {
   const types = projectTypesOf(taxonomy, loaders)
   const sides = sidesOf(types, typeof environment === 'string' ? environment : null)
   // Without a statement of its publisher, a file belongs to both sides.
-  const known = (side: Side): PackSide => (side === 'unknown' ? 'required' : side)
+  const known = (side: Side): PackSide => (side === 'unknown' || (isNamed && side === 'optional') ? 'required' : side)
   return { client: known(sides.client_side), server: known(sides.server_side) }
 }
 

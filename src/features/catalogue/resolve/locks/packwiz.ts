@@ -11,12 +11,16 @@ function toml(text: string): string {
 
 const sha256 = (text: string): string => hash('sha256', text)
 
-/** Returns the description of a file. It has no section `update`: launchers would ask another service. */
-export function writeMetafile({ name, filename, url, sha512, client, server }: PackFile): string {
+/**
+ * Returns the description of a file. Programs find the project and the version in the section `update`; packwiz accepts
+ * only the names of updaters that it knows, and the updater of this name reads the API that Depot has.
+ */
+export function writeMetafile({ name, filename, url, sha512, client, server, projectId, versionId }: PackFile): string {
   const side = client === 'unsupported' ? 'server' : server === 'unsupported' ? 'client' : 'both'
   const lines = [`name = ${toml(name)}`, `filename = ${toml(filename)}`, `side = "${side}"`]
   const download = ['[download]', `url = ${toml(url)}`, 'hash-format = "sha512"', `hash = "${sha512}"`]
-  return `${[...lines, '', ...download].join('\n')}\n`
+  const update = ['[update.modrinth]', `mod-id = "${projectId}"`, `version = "${versionId}"`]
+  return `${[...lines, '', ...download, '', ...update].join('\n')}\n`
 }
 
 /** Path of the description of a file in the pack. */

@@ -4,6 +4,7 @@ import { ApiError, notFound } from '#lib/errors.ts'
 import { DAY_MS } from '#lib/time.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { Answer, PackTarget } from '../answer.ts'
+import type { AnswerView } from '../views.ts'
 
 /** A lock is deleted this long after it was last read. */
 export const KEPT_DAYS = 90
@@ -51,18 +52,25 @@ export async function getLockContent(deps: LockDeps, id: string): Promise<string
   return row.content
 }
 
-export type LockFiles = { target: PackTarget; files: { versionId: string; sha1: string }[] }
+export type LockFiles = {
+  target: PackTarget
+  files: { versionId: string; sha1: string }[]
+  /** IDs of the versions that the request named, without those that they require. */
+  named: ReadonlySet<string>
+}
 
 /** Returns what a pack needs. @throws ApiError 404. */
 export async function getLockFiles(deps: LockDeps, id: string): Promise<LockFiles> {
   const row = await deps.db
     .selectFrom('version_lock')
-    .select(['target', 'version_ids', 'sha1s', 'last_read'])
+    .select(['target', 'version_ids', 'sha1s', 'content', 'last_read'])
     .where('id', '=', id)
     .executeTakeFirst()
   if (row === undefined) throw notFound('lock')
   await noteRead(deps, id, row.last_read)
+  const { items } = JSON.parse(row.content) as Pick<AnswerView, 'items'>
   return {
+    named: new Set(items.flatMap(({ version_id }) => version_id ?? [])),
     target: row.target as unknown as PackTarget,
     files: row.version_ids.map((versionId, index) => ({ versionId, sha1: row.sha1s[index] ?? '' })),
   }

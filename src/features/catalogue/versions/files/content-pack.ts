@@ -105,8 +105,8 @@ function isAllowedDownload(text: string, hosts: readonly string[], ownOrigins: r
   const url = URL.parse(text)
   if (url === null || url.username !== '' || url.password !== '') return false
   if (ownOrigins.includes(url.origin)) return true
-  // `host` includes a non-default port: another port is another host.
-  return url.protocol === 'https:' && hosts.includes(url.host)
+  // `host` includes a non-default port: another port is another host. An entry with a scheme is an origin.
+  return (url.protocol === 'https:' && hosts.includes(url.host)) || hosts.includes(url.origin)
 }
 
 /**

@@ -256,6 +256,7 @@ describe('the file rules', () => {
         assert.deepEqual(verdict, {
           result: 'pass',
           embedded: [{ sha1: SHA1.toLowerCase(), fileName: 'A mod.jar' }, { fileName: 'b.jar' }, { fileName: 'c.ZIP' }],
+          packLoaders: ['fabric'],
         })
       }
     })
