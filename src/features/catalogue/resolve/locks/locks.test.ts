@@ -168,7 +168,11 @@ describe('an .mrpack', () => {
     }
     const named = await versionIn('client_only_server_optional')
     const needed = await versionIn('server_only_client_optional')
-    const dependency = { dependent_id: named.version.id, project_id: needed.project.id, dependency_type: 'required' as const }
+    const dependency = {
+      dependent_id: named.version.id,
+      project_id: needed.project.id,
+      dependency_type: 'required' as const,
+    }
     await t.deps.db.insertInto('dependency').values(dependency).execute()
     const body = { items: [{ project: named.project.id }], loaders: ['fabric'], loader_version: '0.15.11' }
     const sent = { ...body, game_versions: ['1.20.1'] }

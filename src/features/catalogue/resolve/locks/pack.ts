@@ -1,6 +1,7 @@
 // The files of a pack: where each chosen file goes, and on which side it runs.
 import { sql } from 'kysely'
 import { ApiError, invalidInput } from '#lib/errors.ts'
+import { fileNameKey } from '#lib/text/file-names.ts'
 import type { Config } from '#platform/config/config.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { ResolvingRules } from '#platform/taxonomy/resolving.ts'
@@ -62,9 +63,10 @@ export async function listPackFiles(
   const taken = new Set<string>()
   const packed = rows.map((row): PackFile => {
     const folder = folderOf(deps, row)
-    const isTaken = taken.has(`${folder}/${row.filename.toLowerCase()}`)
-    const filename = isTaken ? `${row.slug}-${row.filename}` : row.filename
-    taken.add(`${folder}/${filename.toLowerCase()}`)
+    const keyOf = (name: string) => `${folder}/${fileNameKey(name)}`
+    let { filename } = row
+    while (taken.has(keyOf(filename))) filename = `${row.slug}-${filename}`
+    taken.add(keyOf(filename))
     const { slug, name, sha1, sha512, size_bytes: sizeBytes } = row
     const url = `${deps.config.files.baseUrl}${filePath(row.project_id, row.id, row.filename)}`
     const sides = sidesOfVersion(deps, row, named.has(row.id))
@@ -100,7 +102,7 @@ function folderOf({ taxonomy, resolving }: PackDeps, { id, loaders }: Row): stri
   return folder
 }
 
-/** What the request named is required where it runs: the author of the pack has chosen it. */
+/** @param isNamed whether the request named the version: then it is required on each side on which it runs. */
 function sidesOfVersion(
   { taxonomy }: PackDeps,
   { loaders, environment }: Row,

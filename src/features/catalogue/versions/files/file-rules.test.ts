@@ -92,7 +92,13 @@ describe('the file rules', () => {
       MODERN,
       /sponge_plugins\.json/,
     ],
-    [['optifine', 'iris'], ['zip'], [['shaders/'], ['shaders/core.vsh']], MODERN, /shaders/],
+    [
+      ['optifine', 'iris'],
+      ['zip'],
+      [['shaders/'], ['shaders/core.vsh'], ['Dusk-main/shaders/core.vsh']],
+      MODERN,
+      /shaders/,
+    ],
     [['canvas'], ['zip'], [['pack.mcmeta', 'assets/x/pipelines/a.json']], MODERN, /pipelines/],
     [['vanilla'], ['zip'], [['pack.mcmeta', 'assets/minecraft/shaders/a.vsh']], MODERN, /shaders/],
   ]

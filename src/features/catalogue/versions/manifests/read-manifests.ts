@@ -72,8 +72,9 @@ export async function readManifests(archive: Archive | undefined): Promise<Manif
     const content = data && attempt(() => read(data.value, context))
     if (content !== undefined) manifests.push({ entry, ...content })
   }
-  const shaders = entryNames.find((name) => name.startsWith('shaders/'))
-  if (manifests.length === 0 && shaders !== undefined) manifests.push({ entry: 'shaders/', ...readShaders() })
+  // The programs that load shaders also find the folder in another one, for example in an archive of a code host.
+  const shaders = entryNames.map((name) => /^(?:.*\/)?shaders\//.exec(name)?.[0]).find((name) => name !== undefined)
+  if (manifests.length === 0 && shaders !== undefined) manifests.push({ entry: shaders, ...readShaders() })
   return manifests
 }
 

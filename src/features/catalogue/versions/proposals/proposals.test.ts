@@ -226,6 +226,12 @@ describe('manifests', () => {
     ])
   })
 
+  test('shaders in one more folder, as code hosts pack them', async () => {
+    const packed = await proposals([entry('Dusk-main/shaders/final.fsh', ''), entry('Dusk-main/a', '')], 'Dusk.zip')
+    assert.deepEqual(packed.loaders.value, ['iris', 'optifine'])
+    assert.equal(packed.loaders.proposals[0].source.entry, 'Dusk-main/shaders/')
+  })
+
   test('ranges expand to released versions only', async () => {
     const latest = (await versionsFor('*')).at(-1)
     assert.deepEqual(await versionsFor('>=1.20 <1.20.2'), ['1.20', '1.20.1'])

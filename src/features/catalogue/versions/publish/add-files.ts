@@ -7,8 +7,9 @@ import { recordVersionEvent } from '#features/basics/events/record-event.ts'
 import { touchProject } from '#features/catalogue/projects/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
+import { fileNameKey } from '#lib/text/file-names.ts'
 import { transaction } from '#platform/cache/transaction.ts'
-import { countRows, type Tx } from '#platform/db/db.ts'
+import type { Tx } from '#platform/db/db.ts'
 import type { LoaderFieldValues } from '#platform/taxonomy/loader-fields.ts'
 import type { Deps } from '#ports/deps.ts'
 import { withStoredFiles } from '#ports/files/claims.ts'
@@ -21,7 +22,7 @@ import { findPrimaryManifests } from '../proposals/queries.ts'
 import { lockVersion, type VersionRow } from '../queries.ts'
 import { findNamedUploads, takeUploads, withUploads } from '../uploads/use-uploads.ts'
 import { insertFiles } from './insert-version.ts'
-import { type PreparedFile, prepareFiles, type ReceivedFiles, withParts } from './prepare-files.ts'
+import { oneFile, type PreparedFile, prepareFiles, type ReceivedFiles, withParts } from './prepare-files.ts'
 import { keepProvenance } from './provenance.ts'
 import { type AddedFiles, FILE_PARTS_MAX } from './requests.ts'
 
@@ -68,7 +69,7 @@ export async function addFiles(
         requirePermission(viewer, await findMembership(tx, viewer, locked.project), 'UPLOAD_VERSION')
         requireTrustedPublisher(viewer, locked.project)
         requireNotMirrored(locked.version)
-        await rejectTooManyFiles(tx, versionId, files.length)
+        await rejectFiles(tx, versionId, files)
         await insertFiles(tx, { versionId, projectId, files: await withPrimary(tx, locked.version, files) })
         await takeUploads(tx, uploads, { versionId, now: deps.now() })
         await refreshDraft(tx, deps, locked.version)
@@ -86,9 +87,16 @@ export async function addFiles(
   })
 }
 
-async function rejectTooManyFiles(tx: Tx, versionId: string, added: number): Promise<void> {
-  const count = await countRows(tx.selectFrom('file').where('version_id', '=', versionId))
-  if (count + added > FILE_PARTS_MAX) throw invalidInput(`A version can have at most ${FILE_PARTS_MAX} files`, 'file')
+/** @throws ApiError `invalid_input` for too many files, and for a name that differs from a stored one only in its form. */
+async function rejectFiles(tx: Tx, versionId: string, added: readonly PreparedFile[]): Promise<void> {
+  const stored = await tx.selectFrom('file').select('filename').where('version_id', '=', versionId).execute()
+  if (stored.length + added.length > FILE_PARTS_MAX)
+    throw invalidInput(`A version can have at most ${FILE_PARTS_MAX} files`, 'file')
+  const names = new Map(stored.map(({ filename }) => [fileNameKey(filename), filename]))
+  for (const { filename, part } of added) {
+    const other = names.get(fileNameKey(filename))
+    if (other !== undefined && other !== filename) throw oneFile(filename, other, part)
+  }
 }
 
 /**

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { MadeProject } from '#test/support/factories/factories.ts'
+import { assertError } from '#test/support/http/account-steps.ts'
 import { form, modJar, versionData } from '#test/support/http/forms.ts'
 
 let t: TestApp
@@ -75,4 +76,21 @@ test('of two concurrent uploads of different files under a freed name, neither g
     answers.map(({ statusCode }) => statusCode),
     [409, 409, 409],
   )
+})
+
+test('two names that are one file on Windows or macOS are refused in one version', async () => {
+  for (const [index, [one, other]] of [
+    ['Lantern.jar', 'lantern.JAR'],
+    ['\u00e9.jar', 'e\u0301.jar'],
+  ].entries()) {
+    const files = [
+      { name: 'one', filename: one ?? '', bytes: modJar(`one ${index}`) },
+      { name: 'other', filename: other ?? '', bytes: modJar(`other ${index}`) },
+    ]
+    const { payload, headers } = await form(versionData({ project_id: project.id, file_parts: ['one', 'other'] }), files)
+    assertError(await t.as(project.owner).post('/v3/version', payload, { headers }), 400, 'invalid_input', 'other')
+    const version = await publish()
+    assert.equal((await add(version, one ?? '', modJar(`first ${index}`))).statusCode, 204)
+    assertError(await add(version, other ?? '', modJar(`second ${index}`)), 400, 'invalid_input', 'part')
+  }
 })

@@ -1,7 +1,8 @@
 // Checks uploaded files before they are published: their names, their content and the rules of the loaders.
 
-import { invalidInput, validationError } from '#lib/errors.ts'
+import { type ApiError, invalidInput, validationError } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
+import { fileNameKey } from '#lib/text/file-names.ts'
 import type { LoaderFieldValues } from '#platform/taxonomy/loader-fields.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { StagedFile } from '#ports/files/files.ts'
@@ -122,16 +123,23 @@ const unreadableManifest = (entry: string) => `The manifest ${entry} cannot be p
 
 /** Rejects files with the same name or content, because only one of them could be downloaded. */
 function rejectDuplicates(parts: readonly UploadedPart[]): void {
-  const names = new Set<string>()
+  const names = new Map<string, string>()
   const contents = new Set<string>()
   for (const { name, filename, staged } of parts) {
-    if (names.has(filename)) throw invalidInput(`Two files of this request are named ${filename}`, name)
+    const other = names.get(fileNameKey(filename))
+    if (other === filename) throw invalidInput(`Two files of this request are named ${filename}`, name)
+    if (other !== undefined) throw oneFile(filename, other, name)
     if (contents.has(staged.sha512)) {
       throw invalidInput(`The file in part ${name} has the same content as another file in this request`, name)
     }
-    names.add(filename)
+    names.set(fileNameKey(filename), filename)
     contents.add(staged.sha512)
   }
+}
+
+/** The error for a name that differs from another only in case or composition. */
+export function oneFile(filename: string, other: string, part: string): ApiError {
+  return invalidInput(`The names ${other} and ${filename} are the same file on Windows and macOS`, part)
 }
 
 /** @throws ApiError `validation_error` if a key of `file_types` is neither a part nor a file name. */

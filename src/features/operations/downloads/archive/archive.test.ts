@@ -150,6 +150,11 @@ describe('a version', () => {
     await needs(own, library, true)
     const names = await namesIn(await archive(own, { dependencies: 'true' }))
     assert.deepEqual(names, ['same.jar', `${library.version.id}-Same.jar`])
+    // Composed and decomposed letters are one name on macOS.
+    const [composed, decomposed] = [await make({ 'é.jar': 'nfc' }), await make({ 'e\u0301.jar': 'nfd' })]
+    await needs(composed, decomposed)
+    const both = await namesIn(await archive(composed, { dependencies: 'true' }))
+    assert.deepEqual(both, ['é.jar', `${decomposed.version.id}-e\u0301.jar`])
   })
 
   test('counts as downloaded once, and so does what comes with it; a part of a visit does not', async () => {

@@ -8,6 +8,7 @@ import type { CachedVersion } from '#features/catalogue/versions/lookup/version-
 import type { VersionFilter } from '#features/catalogue/versions/lookup/version-filter.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
+import { fileNameKey } from '#lib/text/file-names.ts'
 import type { Db } from '#platform/db/db.ts'
 
 const FILES_MAX = 512
@@ -134,8 +135,8 @@ function withNames(rows: readonly FileRow[]): ArchivedFile[] {
   const names = new Set<string>()
   return rows.map(({ filename, version_id, storage_key, size_bytes, sha512, date_published }) => {
     let name = filename
-    while (names.has(name.toLowerCase())) name = `${version_id}-${name}`
-    names.add(name.toLowerCase())
+    while (names.has(fileNameKey(name))) name = `${version_id}-${name}`
+    names.add(fileNameKey(name))
     return { name, storageKey: storage_key, sizeBytes: size_bytes, sha512, at: date_published }
   })
 }
