@@ -21,7 +21,7 @@ before(async () => {
 after(() => t?.close())
 
 async function report(): Promise<string> {
-  const input = { report_type: 'spam', item_type: 'user', item_id: mira.id, body: `Look ${HOSTILE}` }
+  const input = { report_type: 'spam', item_type: 'user', item_id: (await t.make.account()).id, body: `Look ${HOSTILE}` }
   return (await t.as(ann).post('/v3/report', input)).json().id
 }
 
@@ -47,6 +47,43 @@ test('the reporter sees their reports with the conversation, and says that a rep
   const late = await page.sendFrom(shown, path, { do: 'send', body: 'More to say' })
   assertSays(late, 400, 'This report is closed')
   assertSays(late, 400, 'More to say')
+})
+
+test('reports show what was reported, with its kind and a link, as long as the reporter can see it', async () => {
+  const ben = await t.make.account()
+  const project = await t.make.project({ name: 'Lantern <b>' })
+  const version = await t.make.version({ project, version_number: '2.0.0+a' })
+  const ids = new Map<string, string>()
+  for (const [type, id] of [
+    ['project', project.id],
+    ['version', version.id],
+    ['user', mira.id],
+  ] as const) {
+    const input = { report_type: 'spam', item_type: type, item_id: id, body: 'Look' }
+    ids.set(type, (await t.as(ben).post('/v3/report', input)).json().id)
+  }
+  const page = visitor(t, ben.token)
+  const list = await page.get(REPORTS)
+  assertValidHtml(list.body)
+  for (const text of ['Lantern <b>', 'Lantern <b> 2.0.0+a', 'mira', 'Project', 'Version', 'User']) {
+    assertSays(list, 200, text)
+  }
+  const pathIn = async (type: string): Promise<string> => {
+    const { body } = await page.get(`${REPORTS}/${ids.get(type)}`)
+    return /<span>\w+: <a href="([^"]+)">/.exec(body)?.[1] ?? assert.fail(body)
+  }
+  assert.match(await pathIn('project'), /^\/mod\/[^/]+$/)
+  assertSays(await page.get(await pathIn('version')), 200, '2.0.0+a')
+  assert.equal(await pathIn('user'), '/user/mira')
+  await t.deps.db
+    .updateTable('project')
+    .set({ status: 'rejected', name: 'Secret' })
+    .where('id', '=', project.id)
+    .execute()
+  t.deps.cache.clear()
+  const hidden = await page.get(REPORTS)
+  assertSays(hidden, 200, `no longer visible (${project.id})`)
+  assert.ok(!hidden.body.includes('Secret') && !hidden.body.includes('2.0.0'))
 })
 
 test('the reports of others do not exist, and their moderators stay anonymous', async () => {

@@ -20,6 +20,7 @@ import { loadThread, threadList } from '#web/kit/work/thread.ts'
 import { showWork } from '#web/kit/work/work-page.ts'
 import { reasonName } from '#web/site/report.ts'
 import { dashboardSections } from '../dashboard/dashboard-frame.ts'
+import { kindOf, loadReportedItems, type ReportedItem, reportedLink } from './reported-items.ts'
 
 const LIST = `${PATHS.dashboard}/reports`
 /** Maximum number of reports on the page: the latest. */
@@ -54,17 +55,22 @@ async function showReports(request: OwnRequest) {
     body:
       reports.length === 0
         ? emptyState(page, { icon: 'flag', title: t('reports.own.empty'), text: t('reports.own.empty.text') })
-        : reportTable(page, reports),
+        : reportTable(page, reports, await loadReportedItems(request, reports)),
   })
 }
 
-function reportTable(page: PageContext, reports: readonly ReportRow[]): Markup {
+function reportTable(
+  page: PageContext,
+  reports: readonly ReportRow[],
+  items: ReadonlyMap<string, ReportedItem>,
+): Markup {
   const { language } = page
   const { t } = language
   return listTable(page, {
     caption: t('reports.own.title'),
     columns: [
-      { label: t('reports.reason') },
+      { label: t('reports.item') },
+      { label: t('reports.reason'), room: 'mid' },
       { label: t('reports.status') },
       { label: t('reports.time'), room: 'far' },
     ],
@@ -72,10 +78,12 @@ function reportTable(page: PageContext, reports: readonly ReportRow[]): Markup {
       cells: [
         nameCell({
           href: pathTo(page, `${LIST}/${report.id}`),
-          name: reasonName(language, report.report_type),
-          details: html`<span dir="auto">${report.body.slice(0, 120)}</span>`,
+          name: items.get(report.item_id)?.name ?? t('reports.own.item.hidden', { id: report.item_id }),
+          details: html`${kindOf(page, report)} · <span dir="auto">${report.body.slice(0, 120)}</span>`,
           near: timeAgo(language, report.created, page.now),
+          least: [reasonName(language, report.report_type)],
         }),
+        reasonName(language, report.report_type),
         statusLabel(page, report),
         timeAgo(language, report.created, page.now),
       ],
@@ -117,12 +125,13 @@ async function showReport(request: OwnRequest, report: ReportRow, state: FormSta
   const { language } = page
   const { t } = language
   const name = reasonName(language, report.report_type)
+  const item = (await loadReportedItems(request, [report])).get(report.item_id)
   return showWork(request, {
     title: t('reports.own.report', { reason: name }),
     subject: {
       name: t('reports.own.report', { reason: name }),
       crumbs: crumbs(page, true),
-      facts: [statusLabel(page, report), exactTime(language, report.created)],
+      facts: [reportedLink(page, report, item), statusLabel(page, report), exactTime(language, report.created)],
     },
     sections: dashboardSections(page, LIST),
     form: state,
