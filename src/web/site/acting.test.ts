@@ -111,7 +111,8 @@ test('a project is saved to a new collection and to others, and removed again, w
   const first = await person.get('/mod/lantern/save')
   assertValidHtml(first.body)
   assertSays(first, 200, 'Name of a new collection')
-  assertLeads(await person.sendFrom(first, '/mod/lantern/save', { name: HOSTILE.slice(0, 60) }), '/mod/lantern')
+  assertLeads(await person.sendFrom(first, '/mod/lantern/save', { name: HOSTILE.slice(0, 60) }), '/mod/lantern?done=collected')
+  assertSays(await person.get('/mod/lantern?done=collected'), 200, 'Your collections are saved.')
   const other = (await t.as(account).post('/v3/collection', { name: 'Others', projects: [hidden.id] })).json()
   const form = await person.get('/mod/lantern/save')
   assertValidHtml(form.body)
@@ -168,7 +169,7 @@ test('gaps of deleted projects are closed, and a collection that is full takes n
   const form = await person.get('/mod/lantern/save')
   assertLeads(
     await person.sendFrom(form, '/mod/lantern/save', { shown: [id], collection: [id], name: '' }),
-    '/mod/lantern',
+    '/mod/lantern?done=collected',
   )
   assert.deepEqual((await t.anyone.get(`/v3/collection/${id}`)).json().projects, [kept.id, project.id])
   await sql`with made as (select 'Fu' || lpad(n::text, 6, '0') as id from generate_series(1, 1022) n),

@@ -18,5 +18,5 @@ export async function followFromPage(
   await act.catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.kind !== 'invalid_input') throw error
   })
-  return redirect(path)
+  return redirect(path, isFollowing ? 'followed' : 'unfollowed')
 }

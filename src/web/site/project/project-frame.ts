@@ -8,10 +8,11 @@ import type { IconName } from '#platform/html/icons.ts'
 import type { MessageKey } from '#platform/html/languages.ts'
 import { breadcrumbs, note, tabs } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { doneNote } from '#platform/html/work/actions.ts'
 import { isSet } from '#web/kit/cookies.ts'
 import { feedLinks, listPath, PATHS, PROJECT_TYPES, reportPath, withQuery } from '#web/kit/paths.ts'
 import type { PersonalPart, Reader } from '#web/kit/personal-parts.ts'
-import type { PageRequest } from '#web/kit/request.ts'
+import { noticeOf, type PageRequest } from '#web/kit/request.ts'
 import type { ShownPage } from '#web/kit/send-page.ts'
 import { fieldTexts, tile } from '../lists/rows.ts'
 import { hueClass, releasesIn, setupName, tagName, tagNames, typesName } from '../names.ts'
@@ -67,13 +68,19 @@ export function projectPage(
     title,
     insiders: data.insiders,
     body: html`${projectBreadcrumbs(page, data)}
-${statusNote(page, data)}${warning !== null && html`<div class="state">${warning}</div>`}
+${doneLine(request)}${statusNote(page, data)}${warning !== null && html`<div class="state">${warning}</div>`}
 ${tab === '' ? projectHead(request, data) : briefHead(request, data)}
 ${projectTabs(page, data, tab)}
 <div class="sheet${isSplit && ' split'}">
 ${body}
 </div>`,
   }
+}
+
+/** Says what a form of the page has done. */
+function doneLine(request: PageRequest): Part {
+  const notice = noticeOf(request)
+  return notice !== undefined && html`<div class="state">${doneNote(request.page, notice)}</div>`
 }
 
 function projectBreadcrumbs(page: PageContext, { view }: ProjectData): Markup {
@@ -146,7 +153,7 @@ function iconButtons(page: PageContext, { id, name }: ProjectData['view'], path:
   const button = (path: string, name: IconName, label: string) =>
     html`<a class="button" href="${pathTo(page, path)}" title="${label}">${icon(page, name)}<span class="vh">${label}</span></a>`
   const share = language.t('site.share', { name })
-  return html`${button(`${path}/versions.atom`, 'rss', language.t('site.feed.versions', { name }))}<button${attributes({ type: 'button', 'data-share': name, 'data-done': language.t('site.share.copied'), title: share, hidden: true })}>${icon(page, 'share')}<span class="vh" role="status">${share}</span></button>${button(reportPath('project', id), 'flag', language.t('site.report.title', { name }))}`
+  return html`${button(`${path}/versions.atom`, 'rss', language.t('site.feed.versions', { name }))}<button${attributes({ type: 'button', 'data-share': name, 'data-done': language.t('site.share.copied'), 'data-shared': language.t('site.share.done'), title: share, hidden: true })}>${icon(page, 'share')}<span class="vh" role="status">${share}</span></button>${button(reportPath('project', id), 'flag', language.t('site.report.title', { name }))}`
 }
 
 type Followed = { id: string; path: string }

@@ -47,7 +47,7 @@ export async function saveFromPage(request: PageRequest, project: CachedProject)
     { name: page.language.t('site.save.name') },
   )
   if (refusal !== undefined) return showForm(request, viewer, data, { name, chosen }, refusal)
-  return redirect(data.path)
+  return redirect(data.path, 'collected')
 }
 
 async function showForm(

@@ -49,9 +49,15 @@ each('[data-share]', (button) => {
   if (navigator.share === undefined && navigator.clipboard === undefined) return
   button.hidden = false
   button.addEventListener('click', async () => {
-    if (navigator.share !== undefined) return navigator.share({ title: button.dataset.share, url }).catch(() => {})
-    await navigator.clipboard.writeText(url)
-    said.textContent = button.title = button.dataset.done
+    const { share: title, shared, done } = button.dataset
+    try {
+      await (navigator.share === undefined ? navigator.clipboard.writeText(url) : navigator.share({ title, url }))
+    } catch {
+      // The person has closed the dialog, or does not allow the page to copy.
+      return
+    }
+    said.textContent = button.title = navigator.share === undefined ? done : shared
+    said.classList.remove('vh')
   })
 })
 
