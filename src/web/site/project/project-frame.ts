@@ -68,7 +68,7 @@ export function projectPage(
     title,
     insiders: data.insiders,
     body: html`${projectBreadcrumbs(page, data)}
-${doneLine(request)}${statusNote(page, data)}${warning !== null && html`<div class="state">${warning}</div>`}
+${doneLine(request, data)}${statusNote(page, data)}${warning !== null && html`<div class="state">${warning}</div>`}
 ${tab === '' ? projectHead(request, data) : briefHead(request, data)}
 ${projectTabs(page, data, tab)}
 <div class="sheet${isSplit && ' split'}">
@@ -78,9 +78,22 @@ ${body}
 }
 
 /** Says what a form of the page has done. */
-function doneLine(request: PageRequest): Part {
+function doneLine(request: PageRequest, data: ProjectData): Part {
   const notice = noticeOf(request)
-  return notice !== undefined && html`<div class="state">${doneNote(request.page, notice)}</div>`
+  const next = request.query('done') === 'version-published' && nextSteps(request, data)
+  return notice !== undefined && html`<div class="state">${doneNote(request.page, html`${notice}${next}`)}</div>`
+}
+
+/** Shows members what they can do after they have published a version. */
+function nextSteps({ page, viewer }: PageRequest, { view, path, insiders }: ProjectData): Part {
+  if (viewer === null || !insiders.has(viewer.id)) return false
+  const { t } = page.language
+  const link = (to: string, label: string) => html`<a class="button" href="${pathTo(page, `${path}${to}`)}">${label}</a>`
+  if (view.status === 'approved' || view.status === 'archived') {
+    return html`<p>${t('site.published.public', { count: view.followers })}</p><div class="line">${link('/settings/versions', t('site.published.versions'))}${link('/versions/new', t('site.published.another'))}</div>`
+  }
+  const text = view.status === 'processing' ? t('site.published.in-review') : t('site.published.hidden')
+  return html`<p>${text}</p><div class="line">${link('/settings/review', t('site.published.review'))}${link('/settings/versions', t('site.published.versions'))}</div>`
 }
 
 function projectBreadcrumbs(page: PageContext, { view }: ProjectData): Markup {

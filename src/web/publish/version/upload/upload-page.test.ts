@@ -89,6 +89,20 @@ test('Save draft keeps the files and returns the proposals, and Publish publishe
   assertLeads(published, '/mod/lantern/version/2.0.0?done=version-published')
   const view = (await t.anyone.get(`/v3/project/${project.id}/version/2.0.0`)).json()
   assert.deepEqual([view.status, view.changelog, view.files[0].filename], ['listed', 'Brighter.', 'lantern.jar'])
+  // The page confirms it, and leads members to the next steps.
+  const shown = await person.get(String(published.headers.location))
+  for (const text of ['The version is published.', 'Manage versions', 'Publish another version']) {
+    assertSays(shown, 200, text)
+  }
+  assertValidHtml(shown.body)
+  const other = await visitor(t).get(String(published.headers.location))
+  assert.ok(!other.body.includes('Manage versions'))
+  const moderator = await t.make.account({ role: 'moderator' })
+  assert.equal((await t.as(owner).patch(`/v3/project/${project.id}`, { status: 'draft' })).statusCode, 204)
+  const hidden = await person.get(String(published.headers.location))
+  assertSays(hidden, 200, 'Other users do not see it until the project is public.')
+  assert.match(hidden.body, /href="\/mod\/lantern\/settings\/review"/)
+  assert.equal((await t.as(moderator).patch(`/v3/project/${project.id}`, { status: 'approved' })).statusCode, 204)
 })
 
 test('an error keeps the files and everything that was entered', async () => {
