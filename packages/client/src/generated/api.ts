@@ -6528,7 +6528,7 @@ export interface components {
                     banner: string | null;
                     /** @description Whether the tag is not offered any more */
                     hidden: boolean;
-                    /** @description Number of projects with this tag */
+                    /** @description Number of projects with this tag; for a category, of those of its project type */
                     uses: number;
                 }[];
             };
@@ -6553,7 +6553,7 @@ export interface components {
                     icon: string;
                     /** @description Whether the tag is not offered any more */
                     hidden: boolean;
-                    /** @description Number of projects with this tag */
+                    /** @description Number of projects with this tag; for a category, of those of its project type */
                     uses: number;
                 }[];
             };
@@ -6576,7 +6576,7 @@ export interface components {
                     icon: string;
                     /** @description Whether the tag is not offered any more */
                     hidden: boolean;
-                    /** @description Number of projects with this tag */
+                    /** @description Number of projects with this tag; for a category, of those of its project type */
                     uses: number;
                 }[];
             };
@@ -6602,7 +6602,7 @@ export interface components {
                     };
                     /** @description Whether the tag is not offered any more */
                     hidden: boolean;
-                    /** @description Number of projects with this tag */
+                    /** @description Number of projects with this tag; for a category, of those of its project type */
                     uses: number;
                 }[];
             };

@@ -2,7 +2,7 @@
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { RENAMED_LISTS, type RenamedList, renameTag } from '#features/basics/tags/edit/rename-tag.ts'
 import { type ListEdit, nameOf, updateTagList } from '#features/basics/tags/edit/update-tag-list.ts'
-import { type EditableTags, readEditableTags } from '#features/basics/tags/edit/views.ts'
+import { type EditableTags, readEditableTags, readTagUses } from '#features/basics/tags/edit/views.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
 import { wholeNumber } from '#platform/html/format.ts'
 import { form, hiddenField, textArea, textField } from '#platform/html/forms.ts'
@@ -23,7 +23,13 @@ import { isMoved, listName, placeOf, readRow, rowText, sendable, shownRows } fro
 
 const LISTS = ['categories', 'game_versions', 'loaders', 'games'] as const satisfies readonly TagListName[]
 
-export type TagPage = { list: TagListName; tags: EditableTags[TagListName]; edited: string }
+export type TagPage = {
+  list: TagListName
+  tags: EditableTags[TagListName]
+  edited: string
+  /** Number of projects that use each tag of the list, of all project types: a renaming changes all of them. */
+  uses: ReadonlyMap<string, number>
+}
 
 export function tagPages(pages: Pages): void {
   formPage<TagPage>(pages, {
@@ -55,7 +61,8 @@ async function loadTags({ deps, param, query, field, req }: OwnRequest): Promise
   const list = LISTS.find((name) => name === param('list'))
   if (list === undefined) throw notFound('page')
   const tags = (await readEditableTags(deps))[list]
-  return { list, tags, edited: req.method === 'POST' ? field('name') : query('edit') }
+  const uses = (await readTagUses(deps))[list]
+  return { list, tags, uses, edited: req.method === 'POST' ? field('name') : query('edit') }
 }
 
 const ROWS = 50
@@ -100,7 +107,8 @@ function chosenName(data: TagPage): { name: string; count: number } {
 
 function askRenaming({ page, field }: OwnRequest, data: TagPage) {
   const { t } = page.language
-  const { name, count } = chosenName(data)
+  const { name } = chosenName(data)
+  const count = data.uses.get(name) ?? 0
   return {
     title: t('ops.tags.rename.title', { name, to: field('to').trim() }),
     consequences: [t('ops.tags.to.hint', { count })],
@@ -269,7 +277,7 @@ function editTag(page: PageContext, data: TagPage, state: FormState): Part {
     formOf(page, data, {
       name: data.edited,
       className: 'stack',
-      content: html`${textField(page, { name: 'to', label: t('ops.tags.to'), hint: t('ops.tags.to.hint', { count: row?.uses ?? 0 }), value: state.text('to'), maxLength: 64, isCode: true, errors: state.errors })}
+      content: html`${textField(page, { name: 'to', label: t('ops.tags.to'), hint: t('ops.tags.to.hint', { count: data.uses.get(name) ?? 0 }), value: state.text('to'), maxLength: 64, isCode: true, errors: state.errors })}
 <div class="line"><button name="do" value="rename">${t('ops.tags.rename')}</button></div>`,
     })
   const isHidden = row?.hidden === true

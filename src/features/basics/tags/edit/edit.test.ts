@@ -55,6 +55,7 @@ test('an added category is listed and usable immediately; the file applies again
   assert.equal((await replace('categories', [...(await rowsOf('categories')), LANTERNS])).statusCode, 204)
   assert.deepEqual(new Set(await categories()).difference(new Set(before)), new Set(['lanterns']))
   const project = await t.make.project()
+  await t.make.version({ project, loaders: ['fabric'] })
   const path = `/v3/project/${project.id}`
   assert.equal((await t.as(project.owner).patch(path, { categories: ['lanterns'] })).statusCode, 204)
   const { source, revision, rows } = await list('categories')
@@ -89,6 +90,30 @@ test('a hidden tag is not offered, and what has it keeps it', async () => {
   )
   for (const name of ['categories', 'game_versions', 'loaders']) await reset(name)
   assert.ok((await categories()).includes(category))
+})
+
+test('a category of one name is counted per project type', async () => {
+  const usesOf = async () =>
+    Object.fromEntries(
+      (await list('categories')).rows
+        .filter(({ name }) => name === 'adventure')
+        .map((row) => [row['project_type'], row['uses']]),
+    )
+  const before = await usesOf()
+  const [mod, pack, both] = [await t.make.project(), await t.make.project(), await t.make.project()]
+  await t.make.version({ project: mod, loaders: ['fabric'] })
+  await t.make.version({ project: pack, loaders: ['mrpack'] })
+  await t.make.version({ project: both, loaders: ['fabric'] })
+  await t.make.version({ project: both, loaders: ['mrpack'] })
+  for (const { id, owner } of [mod, pack, both]) {
+    assert.equal((await t.as(owner).patch(`/v3/project/${id}`, { categories: ['adventure'] })).statusCode, 204)
+  }
+  t.deps.cache.clear()
+  const after = await usesOf()
+  const added = Object.fromEntries(
+    Object.entries(after).map(([type, uses]) => [type, Number(uses) - Number(before[type])]),
+  )
+  assert.deepEqual([added['mod'], added['modpack'], added['resourcepack'] ?? 0], [2, 2, 0])
 })
 
 test('a renamed category and game version are renamed in what uses them', async () => {

@@ -36,19 +36,31 @@ export async function deleteList(tx: Tx, name: TagListName): Promise<void> {
   await tx.deleteFrom('tag_list').where('name', '=', name).execute()
 }
 
-/** Number of projects that use each tag, by list and name. */
+/**
+ * Number of projects that use each tag, by list and name. Categories are also counted by name and project type
+ * (`magic mod`), because a category of one name exists in several types.
+ */
 export type TagUses = { [List in TagListName]: ReadonlyMap<string, number> }
 
 export async function countTagUses(db: Db, { loaders }: Pick<Taxonomy, 'loaders'>): Promise<TagUses> {
   const { rows } = await sql<{ list: TagListName; name: string; uses: number }>`
     with used as (select distinct project_id, loader from version, unnest(loaders) loader),
-      playable as (select key as loader, jsonb_array_elements_text(value) as game from jsonb_each(${gamesOf(loaders)}::jsonb))
+      playable as (select key as loader, jsonb_array_elements_text(value) as game
+        from jsonb_each(${byLoader(loaders, 'games')}::jsonb)),
+      typed as (select distinct project_id, type from used
+          join (select key as loader, jsonb_array_elements_text(value) as type
+            from jsonb_each(${byLoader(loaders, 'project_types')}::jsonb)) known using (loader)
+        union select id, draft_type from project
+          where draft_type is not null and not exists (select from used where used.project_id = project.id))
     select 'loaders' as list, loader as name, count(*) as uses from used group by loader
     union all
     select 'games', game, count(distinct project_id) from used join playable using (loader) group by game
     union all
     select 'categories', category, count(*) from project, unnest(categories || additional_categories) category
       group by category
+    union all
+    select 'categories', category || ' ' || type, count(*) from project join typed on typed.project_id = project.id,
+      unnest(categories || additional_categories) category group by category, type
     union all
     select 'game_versions', value, count(distinct project_id)
       from version, jsonb_array_elements_text(fields->'game_versions') value
@@ -63,8 +75,8 @@ export async function countTagUses(db: Db, { loaders }: Pick<Taxonomy, 'loaders'
   }
 }
 
-const gamesOf = (loaders: Taxonomy['loaders']): string =>
-  JSON.stringify(Object.fromEntries(Array.from(loaders.values(), ({ name, games }) => [name, games])))
+const byLoader = (loaders: Taxonomy['loaders'], field: 'games' | 'project_types'): string =>
+  JSON.stringify(Object.fromEntries(Array.from(loaders.values(), (loader) => [loader.name, loader[field]])))
 
 /** Renames a category in all projects. Returns the number of projects. */
 export async function renameCategory(tx: Tx, { from, to }: { from: string; to: string }): Promise<number> {

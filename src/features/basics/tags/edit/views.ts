@@ -24,7 +24,9 @@ const listView = <Row extends TObject>(row: Row) =>
       Type.Object({
         ...row.properties,
         hidden: Type.Boolean({ description: 'Whether the tag is not offered any more' }),
-        uses: Type.Integer({ description: 'Number of projects with this tag' }),
+        uses: Type.Integer({
+          description: 'Number of projects with this tag; for a category, of those of its project type',
+        }),
       }),
     ),
   })
@@ -51,17 +53,22 @@ const USES: RememberDefinition<TagUses> = {
   sizeOf: (uses) => Object.values(uses).reduce((bytes, { size }) => bytes + 64 * size, 0),
 }
 
-/** Returns all lists with the number of projects that use each tag, at most a minute old, in at most two statements. */
-export async function readEditableTags(deps: {
-  db: Db
-  cache: EntityCache
-  taxonomy: Taxonomy
-  taxonomyData: TaxonomyData
-}): Promise<EditableTags> {
-  const edited = await readEditedLists(deps.db)
+type TagDeps = { db: Db; cache: EntityCache; taxonomy: Taxonomy; taxonomyData: TaxonomyData }
+
+/** Returns the number of projects that use each tag, at most a minute old. */
+export async function readTagUses(deps: TagDeps, edited?: EditedLists): Promise<TagUses> {
   // An edit can rename tags in projects, so the counts belong to the revisions of the lists.
-  const revisions = Object.entries(edited).map(([name, { revision }]) => `${name} ${revision}`)
-  const uses = await deps.cache.remember(USES).get(revisions.join(), () => countTagUses(deps.db, deps.taxonomy))
+  const lists = Object.entries(edited ?? (await readEditedLists(deps.db)))
+  const revisions = lists.map(([name, { revision }]) => `${name} ${revision}`)
+  return deps.cache.remember(USES).get(revisions.join(), () => countTagUses(deps.db, deps.taxonomy))
+}
+
+/** Returns all lists with the number of projects that use each tag, at most a minute old, in at most two statements. */
+export async function readEditableTags(deps: TagDeps): Promise<EditableTags> {
+  const edited = await readEditedLists(deps.db)
+  const uses = await readTagUses(deps, edited)
+  const keyOf = (row: object & Parameters<typeof nameOf>[0]) =>
+    'project_type' in row ? `${nameOf(row)} ${row.project_type}` : nameOf(row)
   const files = tagListsOf(deps.taxonomyData)
   const view = (list: TagListName) => ({
     source: edited[list] === undefined ? 'files' : 'operator',
@@ -70,7 +77,7 @@ export async function readEditableTags(deps: {
     rows: (rowsIn(edited, list) ?? files[list]).map((row) => ({
       ...row,
       hidden: row.hidden ?? false,
-      uses: uses[list].get(nameOf(row)) ?? 0,
+      uses: uses[list].get(keyOf(row)) ?? 0,
     })),
   })
   const entries = (Object.keys(TAG_LISTS) as TagListName[]).map((list) => [list, view(list)])
