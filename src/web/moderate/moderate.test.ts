@@ -63,6 +63,47 @@ const undo = (moderator: Visitor, page: LightMyRequestResponse, project: { id: s
 }
 const as = (person: Person): Visitor => visitor(t, person.token)
 
+test('each figure of the start page is the number of rows of the list that it links to', async (context) => {
+  context.after(async () => {
+    for (const table of ['report', 'version_scan', 'moderation_claim'] as const)
+      await t.deps.db.deleteFrom(table).execute()
+  })
+  const [first] = [await waiting('First'), await waiting('Second'), await waiting('Third')]
+  const page = visitor(t, mira.token)
+  assert.equal((await t.as(mira).put(`/_internal/moderation/projects/${first.id}/claim`)).statusCode, 200)
+  const { thread_id } = (await t.as(owner).get(`/v3/project/${first.id}`)).json()
+  const body = { type: 'text', body: 'Is anything missing?' }
+  assert.equal((await t.as(owner).post(`/v3/thread/${thread_id}`, { body })).statusCode, 204)
+  // Several reports about an item are one row.
+  const [one, other] = [await t.make.project(), await t.make.project()]
+  for (const item_id of [one.id, one.id, other.id]) {
+    const input = { report_type: 'spam', item_type: 'project', item_id, body: 'Look' }
+    assert.equal((await t.as(await t.make.account()).post('/v3/report', input)).statusCode, 201)
+  }
+  const version = await t.make.version({ project: first, status: 'unknown', version_number: '2.0.0' })
+  const scan = { version_id: version.id, state: 'quarantine' as const, requested: new Date(), next_attempt: new Date() }
+  await t.deps.db.insertInto('version_scan').values(scan).execute()
+  const home = await page.get('/moderation')
+  const [tiles = ''] = /<dl class="tiles">.*?<\/dl>/s.exec(home.body) ?? []
+  const figures = [...tiles.matchAll(/<dt>([^<]+)<\/dt><dd class="big"><a href="([^"]+)">(\d+)<\/a>/g)]
+  assert.deepEqual(
+    figures.map(([, label, , count]) => [label, count]),
+    [
+      ['Projects in review', '3'],
+      ['Your claims', '1'],
+      ['Reported items', '2'],
+      ['Quarantined versions', '1'],
+      ['Unanswered threads', '1'],
+    ],
+  )
+  for (const [, label, path = '', count] of figures) {
+    const [, rows = ''] = /<tbody>([\s\S]*?)<\/tbody>/.exec((await page.get(path)).body) ?? []
+    assert.equal(rows.match(/<tr/g)?.length, Number(count), `${label}: ${path}`)
+    // The rail repeats the number.
+    if (!path.includes('?')) assert.match(home.body, new RegExp(`<a href="${path}"[^>]*>.*?>${count}<`), label)
+  }
+})
+
 test('visitors are led to the sign-in page, and others see no page of the moderators', async () => {
   const project = await waiting()
   for (const path of [

@@ -200,6 +200,7 @@ export async function listQueuePlaces(
 export type ModerationCounts = {
   queue: number
   mine: number
+  /** Number of items with open reports, as the list of reports shows them. */
   reports: number
   threads: number
   quarantined: number
@@ -212,7 +213,7 @@ export async function readModerationCounts(db: Db, viewerId: string): Promise<Mo
       (select count(*) from project where status = 'processing') as queue,
       (select count(*) from moderation_claim claim join project on project.id = claim.project_id
         where claim.account_id = ${viewerId} and claim.until > now() and project.status = 'processing') as mine,
-      (select count(*) from report where not closed) as reports,
+      (select count(*) from (select from report where not closed group by item_type, item_id) item) as reports,
       (select count(*) from thread where unanswered_since is not null
         and (project_id is not null or report_id is not null)) as threads,
       (select count(*) from version_scan where state = 'quarantine') as quarantined,

@@ -24,6 +24,7 @@ const PAGES: Partial<Record<ProblemCode, string>> = {
   backup_incomplete: '/operator/backups',
   backup_late: '/operator/jobs?state=failed',
   review_waiting: '/moderation/queue',
+  scans_waiting: '/moderation/scans?state=pending',
   base_url: PATHS.firstSteps,
   read_only: PATHS.readOnly,
 }
