@@ -91,3 +91,21 @@ export function translateError<Error extends Refused>(language: Language, error:
   const message = translateRefusal(language, error.reason ?? error.message)
   return message === undefined ? error : { ...error, message, lang: undefined }
 }
+
+/** Parts of messages of the API that name its fields, its values and its routes, with the text that pages show instead. */
+const RAW: readonly (readonly [pattern: RegExp, text: string])[] = [
+  [/\b(must be one of) .*$/s, '$1 the choices'],
+  [/(\bis not a known value) of \w+: GET .*$/s, '$1'],
+  [/[.:]? ?Missing fields: .*$/s, ''],
+  [/\b(The file(?: name)?) (?:in|of) part \S+/, '$1'],
+  [/\b(The pack's index) \S+/, '$1'],
+  [/^The part \S+, which file_parts lists, is missing/, 'A file is missing'],
+  [/^The form contains \S+ twice/, 'The form contains a field twice'],
+  // A name at the beginning: `file_parts.0 must be …`.
+  [/^[a-z]+(?:[._][a-z\d_]+)+ (?=[a-z])/, 'A field of the form '],
+]
+
+/** Returns a message of the API without the names of its fields and values, which mean nothing on a page. */
+export function withoutRawNames(message: string): string {
+  return RAW.reduce((text, [pattern, plain]) => text.replace(pattern, plain), message)
+}

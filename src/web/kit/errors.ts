@@ -5,7 +5,7 @@ import { escapeText, html, type Markup } from '#platform/html/html.ts'
 import { isMessageKey } from '#platform/html/languages.ts'
 import { slip } from '#platform/html/lists.ts'
 import { type PageContext, pathTo } from '#platform/html/page-context.ts'
-import { translateRefusal } from '#platform/html/refusals.ts'
+import { translateRefusal, withoutRawNames } from '#platform/html/refusals.ts'
 import { asApiError, noteFailure } from '#platform/http/error-handler.ts'
 import { findMovedPath } from './moved.ts'
 import { type Area, readRequest, type WebDeps } from './request.ts'
@@ -16,7 +16,7 @@ type Failure = { area: Area; thrown: Error; req: FastifyRequest; reply: FastifyR
 /** Renders the message in the language of the page, if there is one, otherwise in English. */
 function messageOf({ language }: PageContext, { message }: ApiError): Markup {
   const translated = translateRefusal(language, message)
-  return translated === undefined ? html`<p lang="en">${message}</p>` : html`<p>${translated}</p>`
+  return translated === undefined ? html`<p lang="en">${withoutRawNames(message)}</p>` : html`<p>${translated}</p>`
 }
 
 /** Shows an error with no more details than the API would return. If the database is unavailable, the page has no frame. */

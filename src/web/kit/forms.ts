@@ -11,6 +11,7 @@ import { bodyError } from '#lib/schema/schema-errors.ts'
 import { withoutMark } from '#lib/text/byte-order-mark.ts'
 import { describeBytes } from '#lib/text/sizes.ts'
 import type { FormError } from '#platform/html/forms.ts'
+import { withoutRawNames } from '#platform/html/refusals.ts'
 import { type MultipartRequest, readParts } from '#platform/http/bodies/multipart.ts'
 import { asApiError } from '#platform/http/error-handler.ts'
 import type { App } from '#platform/http/server.ts'
@@ -266,8 +267,9 @@ function toFormError(
   if (isSentence === true && typeof field === 'string')
     return { field, message: `${error.message}.`, lang: 'en', reason: error.message }
   if (label === undefined || typeof message !== 'string')
-    return { field: undefined, message: error.message, lang: 'en', ...reason }
+    return { field: undefined, message: withoutRawNames(error.message), lang: 'en', ...reason }
   // A message either continues a sentence that begins with the field, or is a sentence.
-  const sentence = /^[a-z]/.test(message) ? `${label} ${message}` : message
+  const plain = withoutRawNames(message)
+  const sentence = /^[a-z]/.test(plain) ? `${label} ${plain}` : plain
   return { field: name, message: `${sentence.replace(/\.$/, '')}.`, lang: 'en', ...reason }
 }

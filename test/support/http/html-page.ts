@@ -44,4 +44,15 @@ export function assertValidHtml(document: string, name = ''): void {
     ),
   )
   assert.deepEqual(messages, [], name)
+  assertPlainErrors(document, name)
+}
+
+/** Values and paths of fields of the API: `no_action`, `file_parts.0`. Names of files and addresses can look like them. */
+const RAW = /(?<![\w./@-])[a-z]+(?:_[a-z]+)+(?![\w./@-])|(?<![\w./@-])[a-z_]+\.\d+(?![\w.])/
+
+/** The errors of a page are sentences for people. */
+function assertPlainErrors(document: string, name: string): void {
+  const errors =
+    document.match(/<(?:div|p|small)[^>]* (?:id="errors"|class="error[ "])[\s\S]*?<\/(?:ul|p|small)>/g) ?? []
+  for (const error of errors) assert.doesNotMatch(error.replace(/<[^>]*>/g, ' '), RAW, name)
 }

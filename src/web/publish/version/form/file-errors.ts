@@ -4,6 +4,7 @@ import type { ApiError } from '#lib/errors.ts'
 import type { FormError } from '#platform/html/forms.ts'
 import { attributes, html, type Part } from '#platform/html/html.ts'
 import { icon, type PageContext } from '#platform/html/page-context.ts'
+import { withoutRawNames } from '#platform/html/refusals.ts'
 import type { FileRules } from '#platform/taxonomy/file-rules.ts'
 import type { FormState } from '#web/kit/work/form-page.ts'
 import { tagNames } from '#web/site/names.ts'
@@ -57,7 +58,7 @@ export function errorOfStored(
   const names = new Intl.ListFormat(language.tag).format(tagNames(language, [...accepting]).sort())
   return {
     field: fileId(file.hashes.sha512),
-    message: `${file.filename}: ${error.message}`,
+    message: `${file.filename}: ${withoutRawNames(error.message)}`,
     lang: 'en',
     ...(isOther ? { more: language.t('upload.error.loaders', { extension: `.${extension}`, loaders: names }) } : {}),
   }

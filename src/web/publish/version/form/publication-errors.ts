@@ -6,6 +6,7 @@ import { html } from '#platform/html/html.ts'
 import { pathTo } from '#platform/html/page-context.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { versionOf } from '#web/site/lists/rows.ts'
+import { termName } from '#web/site/names.ts'
 import type { ManagedProject } from '../../project/managed-project.ts'
 
 /** Returns one error per missing field, or the version with the same number and files; otherwise nothing. */
@@ -28,7 +29,7 @@ export async function publicationErrors(
   }
   return missing.map((field) => ({
     field: String(field),
-    message: texts[field as keyof typeof texts] ?? t('upload.missing.other', { field: String(field) }),
+    message: texts[field as keyof typeof texts] ?? t('upload.missing.other', { field: termName(String(field)) }),
   }))
 }
 

@@ -11,6 +11,7 @@ import { uploadPart } from '#features/catalogue/versions/uploads/use-uploads.ts'
 import { isPublicStatus } from '#lib/project-status.ts'
 import { html, type Part } from '#platform/html/html.ts'
 import { pathTo } from '#platform/html/page-context.ts'
+import { withoutRawNames } from '#platform/html/refusals.ts'
 import { asApiError } from '#platform/http/error-handler.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { projectPath, versionPath } from '#web/kit/paths.ts'
@@ -46,7 +47,7 @@ export async function storeParts(
     } catch (thrown) {
       const error = asApiError(thrown)
       if (error.status >= 500) throw thrown
-      refused.push({ filename: part.filename, message: error.message, lang: 'en' })
+      refused.push({ filename: part.filename, message: withoutRawNames(error.message), lang: 'en' })
     }
   }
   return refused
@@ -69,7 +70,9 @@ export async function storeUpload(
   } catch (thrown) {
     const error = asApiError(thrown)
     if (error.status >= 500) throw thrown
-    return [{ filename: metadataOf(metadata).get('filename') ?? id, message: error.message, lang: 'en' }]
+    return [
+      { filename: metadataOf(metadata).get('filename') ?? id, message: withoutRawNames(error.message), lang: 'en' },
+    ]
   }
 }
 

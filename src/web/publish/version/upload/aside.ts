@@ -9,7 +9,7 @@ import type { OwnRequest } from '#web/kit/pages.ts'
 import { versionPath } from '#web/kit/paths.ts'
 import type { FormState } from '#web/kit/work/form-page.ts'
 import { fieldTexts } from '#web/site/lists/rows.ts'
-import { tagNames, versionRuns } from '#web/site/names.ts'
+import { tagNames, termName, versionRuns } from '#web/site/names.ts'
 import { lastZone } from '../../zone.ts'
 import type { DependencyData } from '../form/dependency-data.ts'
 import type { RefusedFile } from '../form/receive-form.ts'
@@ -60,7 +60,7 @@ function checksPanel(
     check(values.name !== '', t('upload.check.name')),
     check(values.loaders.length > 0, t('upload.check.loaders', { count: values.loaders.length })),
     check(values.game_versions.length > 0, t('upload.check.game-versions', { count: values.game_versions.length })),
-    others.length > 0 && check(false, t('upload.check.others', { fields: others.join(', ') })),
+    others.length > 0 && check(false, t('upload.check.others', { fields: others.map(termName).join(', ') })),
     open > 0 && check(false, t('upload.check.dependencies', { count: open }), 'fail'),
     check(values.changelog.trim() !== '', t('upload.check.changelog')),
   ].filter((item) => item !== false)
