@@ -56,7 +56,12 @@ export const MODERATION_PAGES: readonly MappedPage[] = [
     'listSavedReplies createSavedReply orderSavedReplies updateSavedReply deleteSavedReply',
   ),
   page('moderateTakedown', '/moderation/takedown', 'A takedown with its consequences', 'takeDown listProjectsOfFiles'),
-  page('moderateTakedownResult', '/moderation/takedown/{id}', 'The parts that a takedown changed, with Undo', 'undoTakedown'),
+  page(
+    'moderateTakedownResult',
+    '/moderation/takedown/{id}',
+    'The parts that a takedown changed, with Undo',
+    'undoTakedown',
+  ),
   page('moderateBlockedFiles', '/moderation/takedown/blocked', 'Blocked files', 'listBlockedFiles unblockFile'),
   operators('moderateDeletion', '/moderation/takedown/delete', 'Deletion of content that was taken down'),
   page('moderateLog', '/moderation/log', 'The actions of moderators', 'listModerationLog'),

@@ -81,7 +81,7 @@ test('a program publishes, moderators approve, a launcher finds the update, a bo
   // The older version of the API shows the same.
   assert.equal((await t.anyone.get('/v2/project/lamps')).json().id, mod)
 
-  // A request for what is not there names the field.
+  // A wrong value names its field.
   const bad = await t.as({ token }).patch('/v3/project/lamps', { license_id: 'Whatever-9' })
   assertError(bad, 400, 'validation_error', 'license_id')
   assert.equal((await t.as({ token }).delete(`/v3/project/${mod}`)).statusCode, 204)

@@ -137,7 +137,7 @@ test('each entry of the FAQ is within two clicks of the front page, with and wit
 })
 
 test('a browser test takes each image of the documents, and a document shows each', () => {
-  const tests = globSync('test/system/browser/*.ts', { cwd: ROOT }).map(read).join('\n')
+  const tests = globSync('test/system/browser/**/*.ts', { cwd: ROOT }).map(read).join('\n')
   const taken = [...tests.matchAll(/takeImage\(\w+, \w+, '([\w-]+)'\)/g)].map(([, name]) => `docs/images/${name}.webp`)
   const shown = DOCUMENTS.flatMap(linksOf).filter((path) => /^docs\/images\/.*\.webp$/.test(path))
   const present = globSync('docs/images/*.webp', { cwd: ROOT }).sort()

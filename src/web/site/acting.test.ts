@@ -111,7 +111,10 @@ test('a project is saved to a new collection and to others, and removed again, w
   const first = await person.get('/mod/lantern/save')
   assertValidHtml(first.body)
   assertSays(first, 200, 'Name of a new collection')
-  assertLeads(await person.sendFrom(first, '/mod/lantern/save', { name: HOSTILE.slice(0, 60) }), '/mod/lantern?done=collected')
+  assertLeads(
+    await person.sendFrom(first, '/mod/lantern/save', { name: HOSTILE.slice(0, 60) }),
+    '/mod/lantern?done=collected',
+  )
   assertSays(await person.get('/mod/lantern?done=collected'), 200, 'Your collections are saved.')
   const other = (await t.as(account).post('/v3/collection', { name: 'Others', projects: [hidden.id] })).json()
   const form = await person.get('/mod/lantern/save')

@@ -74,7 +74,7 @@ export async function newPerson(
   options: BrowserContextOptions = {},
 ): Promise<{ context: BrowserContext; page: Page; problems: string[] }> {
   const context = await site.browser.newContext({ extraHTTPHeaders: { 'x-ratelimit-key': BYPASS_KEY }, ...options })
-  context.setDefaultTimeout(Number(process.env.PW_T ?? 120_000))
+  context.setDefaultTimeout(120_000)
   const page = await context.newPage()
   const problems: string[] = []
   page.on('console', (message) => {

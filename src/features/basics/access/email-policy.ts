@@ -13,7 +13,5 @@ export function mustVerifyEmail({ config }: Pick<Deps, 'config'>, viewer: Pick<V
  */
 export function requireVerifiedEmail(deps: Pick<Deps, 'config'>, viewer: Pick<Viewer, 'emailVerified'>): void {
   if (!mustVerifyEmail(deps, viewer)) return
-  throw forbidden(
-    'Verify your email address first. Open its link, or request another one.',
-  )
+  throw forbidden('Verify your email address first. Open its link, or request another one.')
 }

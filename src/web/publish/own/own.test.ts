@@ -21,7 +21,12 @@ before(async () => {
 after(() => t?.close())
 
 async function report(): Promise<string> {
-  const input = { report_type: 'spam', item_type: 'user', item_id: (await t.make.account()).id, body: `Look ${HOSTILE}` }
+  const input = {
+    report_type: 'spam',
+    item_type: 'user',
+    item_id: (await t.make.account()).id,
+    body: `Look ${HOSTILE}`,
+  }
   return (await t.as(ann).post('/v3/report', input)).json().id
 }
 

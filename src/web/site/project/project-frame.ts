@@ -88,7 +88,8 @@ function doneLine(request: PageRequest, data: ProjectData): Part {
 function nextSteps({ page, viewer }: PageRequest, { view, path, insiders }: ProjectData): Part {
   if (viewer === null || !insiders.has(viewer.id)) return false
   const { t } = page.language
-  const link = (to: string, label: string) => html`<a class="button" href="${pathTo(page, `${path}${to}`)}">${label}</a>`
+  const link = (to: string, label: string) =>
+    html`<a class="button" href="${pathTo(page, `${path}${to}`)}">${label}</a>`
   if (view.status === 'approved' || view.status === 'archived') {
     return html`<p>${t('site.published.public', { count: view.followers })}</p><div class="line">${link('/settings/versions', t('site.published.versions'))}${link('/versions/new', t('site.published.another'))}</div>`
   }

@@ -87,7 +87,10 @@ test('two names that are one file on Windows or macOS are refused in one version
       { name: 'one', filename: one ?? '', bytes: modJar(`one ${index}`) },
       { name: 'other', filename: other ?? '', bytes: modJar(`other ${index}`) },
     ]
-    const { payload, headers } = await form(versionData({ project_id: project.id, file_parts: ['one', 'other'] }), files)
+    const { payload, headers } = await form(
+      versionData({ project_id: project.id, file_parts: ['one', 'other'] }),
+      files,
+    )
     assertError(await t.as(project.owner).post('/v3/version', payload, { headers }), 400, 'invalid_input', 'other')
     const version = await publish()
     assert.equal((await add(version, one ?? '', modJar(`first ${index}`))).statusCode, 204)

@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import { isNotBlocked } from '#features/catalogue/contents/blocked-contents.ts'
-import { listRequired } from '#features/catalogue/versions/dependencies/required-versions.ts'
 import { type ChooseDeps, chooseRequired } from '#features/catalogue/resolve/choose-required.ts'
 import type { CachedVersion } from '#features/catalogue/versions/lookup/version-cache.ts'
 import type { VersionFilter } from '#features/catalogue/versions/lookup/version-filter.ts'

@@ -1,7 +1,7 @@
 // The whole story in a real browser, with and without scripts, each on an empty instance: the operator opens the printed link
 // and appoints a moderator, a publisher creates a project and uploads a version, moderators review it, a visitor downloads it,
 // the publisher sees the figures, a moderator takes it down and undoes that, and the operator finds all of it in the audit log.
-// Everything is created through pages. `IMAGES=docs/images npm test -- test/system/browser/story.test.ts` renews the images of the documents.
+// Everything is created through pages. `IMAGES=docs/images npm test -- browser/stories` renews the images of the documents.
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import type { Page } from 'playwright-core'

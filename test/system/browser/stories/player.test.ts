@@ -1,6 +1,6 @@
-// The story of a player in a real browser, on an empty instance: they find nothing, and after an author has published through
-// the API, they find a mod for their game, download it with what it requires, follow it, hear of the next version, make a pack
-// and report a project.
+// The story of a player in a real browser, on an empty instance: the lists are empty; after an author has published through
+// the API, the player finds a mod for their game, downloads the mod and its library, follows the mod, receives a notification
+// of the next version, makes a pack and reports a project.
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
@@ -42,7 +42,7 @@ async function joins(page: Page, username: string): Promise<void> {
   await says(page, 'Your email address is verified.')
 }
 
-test('a player finds a mod with what it requires, follows it, makes a pack and reports a copy', async () => {
+test('a player finds a mod and its library, follows the mod, makes a pack and reports a copy', async () => {
   const { t, url } = site
   const { context, page, problems } = await newPerson(site, { acceptDownloads: true })
   const admin = await firstAdmin(t)
