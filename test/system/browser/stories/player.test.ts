@@ -92,7 +92,7 @@ test('a player finds a mod and its library, follows the mod, makes a pack and re
   await publish(t, token, { project_id: mod, version_number: '1.1.0', dependencies })
   await t.runJobs()
   await page.goto(`${url}/dashboard/notifications`)
-  await says(page, /1\.1\.0/)
+  await says(page, 'There is a new version of lamps.')
 
   await page.goto(`${url}/mod/lamps`)
   await page.click('a[href*="/pack?add="]')
