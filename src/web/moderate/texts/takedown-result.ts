@@ -93,13 +93,14 @@ function showResult(request: OwnRequest, data: Data) {
   return showSection(request, {
     section: PATHS.moderationTakedown,
     title: t('reports.takedown.title'),
-    notes: [
-      report !== '' &&
-        note(page, 'good', html`<a href="${pathTo(page, moderatedReport(report))}">${t('reports.takedown.back')}</a>`),
-      isUndone && left.length > 0 && note(page, 'warn', html`<p>${t('reports.takedown.left')}</p>`),
-    ],
+    notes: isUndone && left.length > 0 && note(page, 'warn', html`<p>${t('reports.takedown.left')}</p>`),
     body: [
-      sheetHead({ title: t('reports.takedown.result'), action: undo }),
+      sheetHead({
+        title: t('reports.takedown.result'),
+        text:
+          report !== '' && html`<a href="${pathTo(page, moderatedReport(report))}">${t('reports.takedown.back')}</a>`,
+        action: undo,
+      }),
       sheetPart({ id: 'about', content: about(page, takedown) }),
       parts.length > 0 &&
         sheetPart({ id: 'parts', title: t('reports.takedown.changed'), content: partsTable(page, data) }),
