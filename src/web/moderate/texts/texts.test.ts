@@ -73,13 +73,14 @@ test('replies are created, previewed, edited, moved and deleted; markup is only 
 
 test('a takedown shows its consequences with numbers, and concerns only the projects that were shown', async () => {
   const bytes = randomBytes(64)
-  const make = async () => {
-    const project = await t.make.project({ name: `Lantern ${HOSTILE}` })
+  // Only one of several projects with the same content can be public.
+  const make = async (status = 'draft') => {
+    const project = await t.make.project({ name: `Lantern ${HOSTILE}`, status })
     const version = await t.make.version({ project })
     const { sha512 } = await t.make.file({ version, project, bytes, filename: 'lantern.jar' })
     return { project, sha512 }
   }
-  const [one, two] = [await make(), await make()]
+  const [one, two] = [await make('approved'), await make()]
   const page = visitor(t, mira.token)
   const form = await page.get(`${TAKEDOWN}?kind=file&id=${one.sha512}&report=AABBCCDD`)
   assertSays(form, 200, 'All projects with a file')
@@ -106,13 +107,13 @@ test('a takedown shows its consequences with numbers, and concerns only the proj
   assertValidHtml(preview.body)
   assert.ok(!preview.body.includes('<script>alert'))
   const status = async ({ project }: typeof one) => (await t.as(mira).get(`/v3/project/${project.id}`)).json().status
-  assert.deepEqual([await status(one), await status(two)], ['approved', 'approved'])
+  assert.deepEqual([await status(one), await status(two)], ['approved', 'draft'])
 
   const three = await make()
   const projects = [one.project.id, two.project.id]
   const done = await page.sendFrom(preview, TAKEDOWN, { do: 'confirm', projects })
   assert.match(String(done.headers.location), new RegExp(`^${TAKEDOWN}/[0-9A-Za-z]{8}\\?done=taken-down$`))
-  assert.deepEqual([await status(one), await status(two), await status(three)], ['withheld', 'withheld', 'approved'])
+  assert.deepEqual([await status(one), await status(two), await status(three)], ['withheld', 'withheld', 'draft'])
   const result = await page.get(String(done.headers.location))
   assertValidHtml(result.body)
   assert.ok(!result.body.includes('<script>alert'))
@@ -130,7 +131,7 @@ test('a takedown shows its consequences with numbers, and concerns only the proj
   )
   const path = String(done.headers.location).split('?')[0] ?? ''
   assertLeads(await page.sendFrom(result, path, { do: 'undo' }), `${path}?done=takedown-undone`)
-  assert.deepEqual([await status(one), await status(two)], ['approved', 'approved'])
+  assert.deepEqual([await status(one), await status(two)], ['approved', 'draft'])
   const undone = await page.get(path)
   assertSays(undone, 200, 'No file is blocked.')
   assert.ok(!undone.body.includes('Undo takedown'))
