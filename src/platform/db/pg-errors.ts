@@ -1,5 +1,6 @@
 // Maps error codes of PostgreSQL to errors of the API.
 import { ApiError } from '#lib/errors.ts'
+import { OperatorError } from '#lib/operator-error.ts'
 
 const UNIQUE_VIOLATION = '23505'
 const FOREIGN_KEY_VIOLATION = '23503'
@@ -68,13 +69,19 @@ export function isDamage(error: unknown): error is Error {
 }
 
 /** Returns a clause about an error of the database for operators, without the text of PostgreSQL; undefined for other errors. */
-export function describeDatabaseError(error: unknown): string | undefined {
+function describeDatabaseError(error: unknown): string | undefined {
   if (isDamage(error)) return 'a part of the database is damaged'
   if (isConnectionLoss(error)) return 'the connection to the database was lost'
   if (!isPgError(error) || !/^[0-9A-Z]{5}$/.test(error.code)) return undefined
   if (/^(08|57P)/.test(error.code)) return 'the connection to the database was lost'
   if (error.code.startsWith('53')) return 'the database has no memory, connections or space left'
   return `the database reported the error ${error.code}`
+}
+
+/** Replaces an error of PostgreSQL, whose text does not help operators, by a sentence around the reason. */
+export function withoutDatabaseText(cause: unknown, sentence: (reason: string) => string): unknown {
+  const reason = describeDatabaseError(cause)
+  return reason === undefined ? cause : new OperatorError(sentence(reason), { cause })
 }
 
 /** Returns whether a statement exceeded the response timeout that `createPool` sets. */

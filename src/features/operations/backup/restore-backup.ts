@@ -12,7 +12,7 @@ import { requestRebuild } from '#features/operations/search/request-rebuild.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import { migrate } from '#platform/db/migrate.ts'
 import { type Migration, readMigrations } from '#platform/db/migration-files.ts'
-import { describeDatabaseError } from '#platform/db/pg-errors.ts'
+import { withoutDatabaseText } from '#platform/db/pg-errors.ts'
 import type { Jobs } from '#platform/jobs/queue.ts'
 import type { Deps } from '#ports/deps.ts'
 import { removeClaimedFiles } from '#ports/files/claims.ts'
@@ -117,7 +117,11 @@ export async function restoreBackup(deps: RestoreDeps, options: RestoreOptions):
       await removeClaimedFiles(deps).catch((err) =>
         deps.log.error({ err }, 'Could not delete the files of a failed restore'),
       )
-      throw withoutDatabaseText(error)
+      throw withoutDatabaseText(
+        error,
+        (reason) =>
+          `The restore failed, because ${reason}. Nothing was restored. Check the database, and run the command again.`,
+      )
     } finally {
       await events.dispose()
     }
@@ -125,16 +129,6 @@ export async function restoreBackup(deps: RestoreDeps, options: RestoreOptions):
     await client.end().catch(() => undefined)
     await reader.dispose()
   }
-}
-
-/** Replaces an error of PostgreSQL, whose text does not help operators. */
-function withoutDatabaseText(cause: unknown): unknown {
-  const reason = describeDatabaseError(cause)
-  if (reason === undefined) return cause
-  return new OperatorError(
-    `The restore failed, because ${reason}. Nothing was restored. Check the database, and run the command again.`,
-    { cause },
-  )
 }
 
 /** Returns the earlier backups by ID. @throws ArchiveError if the incremental backup requires others. */

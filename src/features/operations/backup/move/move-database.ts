@@ -1,12 +1,13 @@
 // `depot move database`: copies every row, with the secrets of the instance, into another database, and compares both. Does not
 // change the old database.
+
 import { pipeline } from 'node:stream/promises'
 import type pg from 'pg'
 import pgCopy from 'pg-copy-streams'
 import { OperatorError } from '#lib/operator-error.ts'
 import { migrate } from '#platform/db/migrate.ts'
 import { readMigrations } from '#platform/db/migration-files.ts'
-import { describeDatabaseError } from '#platform/db/pg-errors.ts'
+import { withoutDatabaseText } from '#platform/db/pg-errors.ts'
 import { deferSchema } from '../deferred-schema.ts'
 import { LOCK as RESTORE_LOCK, requestFinish } from '../restore-backup.ts'
 import {
@@ -65,7 +66,11 @@ export async function moveDatabase(
       } catch (cause) {
         // A rollback would wait for a COPY that gets no more rows.
         await target.query('select pg_terminate_backend($1, 10000)', [pid]).catch(() => undefined)
-        throw asOperatorError(cause)
+        throw withoutDatabaseText(
+          cause,
+          (reason) =>
+            `The move failed, because ${reason}. Nothing was changed. Check both databases, and run the command again.`,
+        )
       }
     }),
   )
@@ -134,13 +139,4 @@ async function digestOf(client: Client, table: Table): Promise<{ count: string; 
       from ${quote(table.name)}`,
   )
   return rows[0] ?? { count: '0', sum: '0' }
-}
-
-function asOperatorError(cause: unknown): unknown {
-  const reason = describeDatabaseError(cause)
-  if (reason === undefined) return cause
-  return new OperatorError(
-    `The move failed, because ${reason}. Nothing was changed. Check both databases, and run the command again.`,
-    { cause },
-  )
 }
