@@ -20,9 +20,8 @@ const SPECIAL = new RegExp(`[${[...LETTERS.keys()].join('')}]`, 'gu')
 const AND = /(?<=[\p{L}\p{N}])(?:\s*&\s*|\+|\s+\+\s+|['’‘`]n['’‘`]|[\s_-]+['’‘`]?n['’‘`]?[\s_-]+)(?=[\p{L}\p{N}])/giu
 const HAS_AND = /[&+]|(?<![a-z0-9])n(?![a-z0-9])/i
 const ASCII_WORD = /[a-z0-9]+/g
-const CJK = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー々`
 /** Scripts of languages that do not put spaces between words. */
-const UNSPACED = String.raw`${CJK}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}`
+const UNSPACED = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー々\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}`
 /** A run of text without spaces, a run of other letters and digits, or one symbol such as an emoji. */
 const WORD = new RegExp(
   String.raw`[${UNSPACED}]+|[[\p{L}\p{N}]--[${UNSPACED}]][[\p{L}\p{N}\p{M}]--[${UNSPACED}]]*|[\p{So}\p{Extended_Pictographic}]`,
