@@ -59,6 +59,12 @@ export const REMEMBERED = {
   },
   'file-digests': { contains: 'MD5 and SHA-256 of a file', maxBytes: 4 * MIB },
   'list-counts': { contains: 'Counts next to the filters of a list', maxAgeMs: 1000, maxBytes: 4 * MIB },
+  'loader-metadata': {
+    contains: 'Versions of a loader that its own service lists',
+    maxAgeMs: 10 * MINUTE_MS,
+    maxBytes: MIB,
+    isStaleAllowed: true,
+  },
   'loader-versions': { contains: 'Versions of a loader that packs name', maxAgeMs: MINUTE_MS, maxBytes: MIB },
   'project-card': { contains: 'Preview image of a project, by its content', maxBytes: 16 * MIB },
   'project-count': { contains: 'Number of projects in the catalogue', maxAgeMs: MINUTE_MS, maxBytes: MIB },

@@ -110,6 +110,8 @@ export type Config = {
   counters: { kind: 'memory' } | { kind: 'redis'; url: Secret; prefix: string }
   mail: MailConfig
   scanner: ScannerConfig
+  /** URL of the list of versions by loader. */
+  loaderMetadata: Readonly<Record<string, string>>
   accounts: {
     /** Days in which a deletion can be undone; 0: not at all. */
     deletionDays: number

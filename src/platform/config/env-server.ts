@@ -1,7 +1,7 @@
 // Settings of the HTTP server: its address, limits, operator access and logs.
 import Type from 'typebox'
 import { parseAddressList } from '#platform/outgoing/rules.ts'
-import { isBackupTarget, isEngineAddress, isHost, parsePatterns } from './env-values.ts'
+import { isBackupTarget, isEngineAddress, isHost, parseLoaderMetadata, parsePatterns } from './env-values.ts'
 import { address, choice, count, flag, optional } from './variable.ts'
 
 const KEY_FORM = '^[\\x21-\\x7e]{32,512}$'
@@ -154,6 +154,14 @@ export const SERVER_VARIABLES = {
     example: 'http://proxy.example.org:3128',
     secret: true,
     check: isEngineAddress,
+  }),
+  LOADER_METADATA: optional({
+    description:
+      'JSON object from loader to a URL that lists its versions, from which the page of a pack proposes versions. ' +
+      '{game_version} in a URL is the game version of the pack. Default: only versions that published packs use.',
+    must: 'a JSON object of at most 20 loaders and http or https URLs',
+    example: '{"fabric":"https://meta.example.org/versions/loader"}',
+    check: (value) => parseLoaderMetadata(value) !== undefined,
   }),
   BACKUP_RECIPIENT: optional({
     pattern: '^age1[a-z0-9]{20,4000}(?:[ ,]+age1[a-z0-9]{20,4000}){0,9}$',

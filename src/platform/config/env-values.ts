@@ -89,3 +89,21 @@ export function parseBackupBucket(value: string): { bucket: string; prefix: stri
 
 export const isBackupTarget = (value: string): boolean =>
   value.startsWith('/') ? !value.includes('\0') : parseBackupBucket(value) !== undefined
+
+/** Maximum number of loaders in LOADER_METADATA. */
+const LOADERS_MAX = 20
+
+/** Returns the URLs by loader; undefined if the text is not a JSON object of loaders and URLs. */
+export function parseLoaderMetadata(text: string): Record<string, string> | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  const entries = Object.entries(value)
+  const isValid = ([loader, url]: [string, unknown]): boolean =>
+    /^[a-z0-9._-]{1,64}$/.test(loader) && typeof url === 'string' && /^https?:\/\//.test(url) && URL.canParse(url)
+  return entries.length <= LOADERS_MAX && entries.every(isValid) ? Object.fromEntries(entries) : undefined
+}

@@ -10,7 +10,7 @@ import { NO_ADDRESSES, type OutgoingRules, parseAddressList } from '#platform/ou
 import { DEFAULT_CI_ISSUERS, parseCiIssuers } from './ci-issuers.ts'
 import type { BackupTarget, CaptchaWidget, Config, FilesConfig, MailConfig, ScannerConfig } from './config.ts'
 import { Env, VARIABLES } from './env.ts'
-import { parseBackupBucket, parsePatterns } from './env-values.ts'
+import { parseBackupBucket, parseLoaderMetadata, parsePatterns } from './env-values.ts'
 import { VERSION } from './version.ts'
 
 const CONNECTIONS_PER_ADDRESS = 512
@@ -150,6 +150,7 @@ function group(env: Env): Omit<Config, 'variables'> {
     },
     mail: mailConfig(env, dataDir, baseUrl),
     scanner: scannerConfig(env),
+    loaderMetadata: parseLoaderMetadata(env.LOADER_METADATA ?? '{}') ?? {},
     audit: { retentionDays: env.AUDIT_RETENTION, addressDays: env.AUDIT_ADDRESS_RETENTION },
     changes: { keptDays: env.CHANGES_KEPT_DAYS },
     outgoing: outgoingRules(env),

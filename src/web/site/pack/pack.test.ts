@@ -1,5 +1,8 @@
 // The page of a pack, in a browser without scripts.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { readPackIndexEntry } from '#features/catalogue/versions/manifests/pack-manifests.ts'
 import { MINUTE_MS } from '#lib/time.ts'
@@ -10,8 +13,19 @@ import { visitor } from '#test/support/http/visitor.ts'
 
 let t: TestApp
 let made: TestCatalogue
+const paths: (string | undefined)[] = []
+const metadata = createServer((req, res) => {
+  paths.push(req.url)
+  res.end(JSON.stringify([{ loader: { version: '0.27.1' } }, { loader: { version: '0.26.0' } }, { loader: 7 }]))
+})
 before(async () => {
-  t = await testApp()
+  await once(metadata.listen(0, '127.0.0.1'), 'listening')
+  const { port } = metadata.address() as AddressInfo
+  const LOADER_METADATA = JSON.stringify({
+    quilt: `http://127.0.0.1:${port}/loader/{game_version}`,
+    forge: 'http://127.0.0.1:1/',
+  })
+  t = await testApp({ env: { LOADER_METADATA } })
   made = await makeCatalogue(t, {
     lantern: { '2': ['required engine', 'optional map', 'required extra.jar'], '1': [] },
     rival: { '1': ['incompatible lantern'] },
@@ -20,7 +34,10 @@ before(async () => {
     old: { '1': { game_versions: ['1.19.4'] } },
   })
 })
-after(() => t?.close())
+after(async () => {
+  await t?.close()
+  metadata.close()
+})
 
 const idOf = (slug: string) => made.projects[slug]?.id ?? ''
 const query = (...slugs: string[]) =>
@@ -105,6 +122,17 @@ test('the page proposes the versions of the loader that public packs for the gam
   assert.deepEqual(values, ['0.16.9'])
   const link = /href="([^"]*loader_version=0\.16\.9[^"]*)"/.exec(body)?.[1]?.replaceAll('&amp;', '&')
   assert.doesNotMatch(await page(link ?? assert.fail('no link')), /Choose a version of Fabric/)
+})
+
+test('the page proposes the versions that the service of the operator lists, and works without the service', async () => {
+  const proposals = async () => {
+    const body = await page(`/pack?projects=${idOf('engine')}&loader=quilt&game_version=1.20.1`)
+    return [...body.matchAll(/<option value="([^"]+)"><\/option>/g)].map(([, value]) => value)
+  }
+  assert.deepEqual(await proposals(), ['0.27.1', '0.26.0'])
+  assert.deepEqual(paths, ['/loader/1.20.1'])
+  const forge = await page(`/pack?projects=${idOf('engine')}&loader=forge&game_version=1.20.1`)
+  assert.ok(forge.includes('Choose a version of Forge') || forge.includes('There is no version'))
 })
 
 test('conflicts and missing versions are explained', async () => {
