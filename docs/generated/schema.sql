@@ -2247,11 +2247,11 @@ AS $function$
 begin
   perform refresh_dependents((
     select array_agg(distinct project_id) from (
-      (select project_id, id, date_published from after where is_listed(status)
-        except select project_id, id, date_published from before where is_listed(status))
+      (select project_id, id, date_published, ordering from after where is_listed(status)
+        except select project_id, id, date_published, ordering from before where is_listed(status))
       union all
-      (select project_id, id, date_published from before where is_listed(status)
-        except select project_id, id, date_published from after where is_listed(status))
+      (select project_id, id, date_published, ordering from before where is_listed(status)
+        except select project_id, id, date_published, ordering from after where is_listed(status))
     ) shown));
   return null;
 end
@@ -2853,7 +2853,7 @@ begin
     from project
     cross join lateral (
       select id from version where project_id = project.id and is_listed(status)
-      order by date_published desc, id limit 1) newest
+      order by ordering, date_published desc, id limit 1) newest
     join version on version.project_id = project.id and is_listed(version.status)
     join dependency on dependency.dependent_id = version.id
     where project.id = any(changed_ids) and is_searchable(project.status) and dependency.project_id <> project.id

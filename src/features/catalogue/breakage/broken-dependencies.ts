@@ -43,7 +43,7 @@ export async function listBrokenOf(
     select version.id as dependent_id, version.version_number, broken.project_id, broken.version_id, broken.reason
     from (select id, version_number, loaders, fields from version
       where project_id = ${projectId} and is_listed(status) and withdrawn_at is null
-      order by date_published desc, id limit 1) version
+      order by ordering, date_published desc, id limit 1) version
     cross join lateral ${BROKEN} broken order by broken.at desc, broken.project_id limit 20`.execute(db)
   return rows
 }

@@ -17,13 +17,13 @@ export type ImpactRow = {
 /** Maximum number of listed dependents. */
 export const IMPACT_MAX = 1000
 
-/** The newest version of each searchable project that depends on the project, except the project itself. */
+/** The first version in the list of each searchable project that depends on the project, except the project itself. */
 export function newestOfDependents(projectId: string, dependents: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`select newest.* from (${dependents}) dependent
     cross join lateral (
       select version.id, version.project_id, version.loaders, version.fields from version
       where version.project_id = dependent.id and is_listed(version.status) and version.withdrawn_at is null
-      order by version.date_published desc, version.id limit 1) newest
+      order by version.ordering, version.date_published desc, version.id limit 1) newest
     where newest.project_id <> ${projectId}`
 }
 

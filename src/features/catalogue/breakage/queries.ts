@@ -41,7 +41,7 @@ export async function insertBreaks(
     cross join lateral (
       select version.id, version.project_id, version.loaders, version.fields from version
       where version.project_id = wanted.id and is_listed(version.status) and version.withdrawn_at is null
-      order by version.date_published desc, version.id limit 1) newest
+      order by version.ordering, version.date_published desc, version.id limit 1) newest
     join dependency on dependency.dependent_id = newest.id and dependency.project_id = ${project_id}
       and dependency.dependency_type = 'required'
     join project needed on needed.id = ${project_id}

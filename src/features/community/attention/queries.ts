@@ -46,7 +46,7 @@ const newest = sql`newest as materialized (
     select mine.id as project_id, version.id, version.version_number, version.loaders, version.fields from mine, lateral (
       select id, version_number, loaders, fields from version
       where project_id = mine.id and is_listed(status) and withdrawn_at is null
-      order by date_published desc, id limit 1) version)`
+      order by ordering, date_published desc, id limit 1) version)`
 
 /** The parts of the list, one for each kind. */
 function parts(accountId: string, now: Date, gameVersions: readonly string[]): RawBuilder<unknown>[] {

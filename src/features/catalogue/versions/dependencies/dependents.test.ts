@@ -83,6 +83,17 @@ test('dependents by type, newest version and time, page by page, follow every ch
   assert.deepEqual(await walk({ sort: 'updated' }), ['user-2', 'user-4', 'user-1', 'user-3', 'user-0'])
   assert.deepEqual(await walk({ type: 'optional' }), ['user-4', 'user-2', 'user-0'])
   assert.deepEqual(await walk({ scope: 'latest' }), ['user-4', 'user-2', 'user-0'])
+  const orderFirst = (ordering: number | null) =>
+    db
+      .updateTable('version')
+      .set({ ordering })
+      .where('version_number', '=', '1')
+      .where('project_id', 'in', (eb) => eb.selectFrom('project').select('id').where('slug', '=', 'user-1'))
+      .execute()
+  await orderFirst(1)
+  assert.deepEqual(await walk({ scope: 'latest' }), ['user-4', 'user-2', 'user-1', 'user-0'])
+  await orderFirst(null)
+  assert.deepEqual(await walk({ scope: 'latest' }), ['user-4', 'user-2', 'user-0'])
   const first: Page = await dependents({ limit: 2, scope: 'any', type: 'required' })
   assert.deepEqual(
     first.projects.map(({ types, dependent_versions }) => [types, dependent_versions]),
