@@ -108,6 +108,13 @@ async function addPeople(t: TestApp): Promise<void> {
   await deps.db.updateTable('account').set({ deletion_due }).where('id', '=', leaver.id).execute()
   const reason = 'Advertising in every project, although moderators asked for its end.'
   await suspendAccount(deps, COMMAND, { name: 'spammer', reason, until: new Date(Date.now() + 9 * DAY_MS) })
+  // An entry with a link to the user who acted, and a link to the user it is about.
+  await recordAudit(deps.db, {
+    action: 'account.role_changed',
+    actor: { kind: 'account', id: leaver.id, address: null },
+    subject: { kind: 'user', id: leaver.id },
+    details: { from: 'developer', to: 'moderator' },
+  })
   const expires = new Date(Date.now() + 14 * DAY_MS)
   await createInvitation(deps, COMMAND, { uses: 5, expires, email: 'mira@example.org', note: 'For the translators' })
   const grant = { id: 'AAAABBBB', token_id: null, address_range: '2001:db8:1234::/48', requests_per_minute: 12_000 }

@@ -68,10 +68,14 @@ test('a collection keeps the order of its owner', async () => {
   assert.deepEqual((await shown(collection)).names, ['meadow', 'boats', 'lantern'])
 })
 
-test('only the own profile leads to its settings', async () => {
+test('only the own profile leads to its settings, and it cannot be reported', async () => {
   const path = `/user/${owner.username}`
   assert.match((await shown(path, visitor(t, owner.token))).body, /href="\/account">[\s\S]{0,300}Edit profile/)
   const other = await t.make.account()
   assert.doesNotMatch((await shown(path, visitor(t, other.token))).body, /Edit profile/)
   assert.doesNotMatch((await shown(path)).body, /Edit profile/)
+  assert.doesNotMatch((await shown(path, visitor(t, owner.token))).body, /href="\/report\?/)
+  for (const person of [visitor(t, other.token), undefined]) {
+    assert.match((await shown(path, person)).body, /href="\/report\?/)
+  }
 })

@@ -56,7 +56,7 @@ ${linkPanel(
       path: userPath(user.username),
       name: user.username,
       kind: 'profile',
-      report: reportPath('user', user.id),
+      ...(viewer?.id === user.id ? {} : { report: reportPath('user', user.id) }),
       about: user.bio ?? '',
       head: html`${face({ name: user.username, url: user.avatar_url, isLarge: true })}<div><h1><bdi>${user.username}</bdi> ${role}${service}</h1>${user.bio !== null && html`<p class="what" dir="auto">${user.bio}</p>`}${facts(request, projects, user.created)}</div>`,
       projects,

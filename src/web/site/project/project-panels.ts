@@ -154,7 +154,7 @@ export function detailsPanel(page: PageContext, { view, offer }: ProjectData): M
     (category) =>
       html`<li><a href="${pathTo(page, withQuery(listPath(type), { c: category }))}">${tagName(page.language, category)}</a></li>`,
   )
-  return html`<section class="panel"><h2>${language.t('site.details')}</h2><dl class="pairs"><dt>${language.t('site.licence')}</dt><dd>${shown}${summary}</dd>${tags.length > 0 && html`<dt>${language.t('site.facet.c')}</dt><dd><ul class="tags">${tags}</ul></dd>`}${offer !== undefined && passedScan(page, offer)}<dt>${language.t('site.published')}</dt><dd><time datetime="${view.published}">${dayText(language, new Date(view.published))}</time></dd><dt>${language.t('site.project-id')}</dt><dd><code>${view.id}</code></dd></dl></section>`
+  return html`<section class="panel"><h2>${language.t('site.details')}</h2><dl class="pairs"><dt>${language.t('site.licence')}</dt><dd>${shown}${summary}</dd>${tags.length > 0 && html`<dt>${language.t('site.facet.c')}</dt><dd><ul class="tags">${tags}</ul></dd>`}${offer !== undefined && passedScan(page, offer)}<dt>${language.t('site.published')}</dt><dd><time datetime="${view.published}">${dayText(language, new Date(view.published))}</time></dd><dt>${language.t('site.project-id')}</dt><dd><bdi>${view.id}</bdi></dd></dl></section>`
 }
 
 /** Shows projects with the same dependencies or followers. */
