@@ -43,7 +43,7 @@ export async function withCurrentState<Reader extends { cache: EntityCache }, T>
 }
 
 /** Whether `withCurrentState` threw the error because of an outdated revision. */
-export const isOutdated = (error: unknown): boolean =>
+export const isOutdated = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.kind === 'conflict' && error.details?.['field'] === IF_MATCH
 
 /** Returns the same dependencies with an empty cache, which reads the current state from the database. */

@@ -41,6 +41,7 @@ export const AUDIT_ACTIONS = [
   'oauth.authorized',
   'oauth.authorization_revoked',
   'project.created',
+  'project.changed',
   'project.status_changed',
   'project.claimed',
   'project.deleted',

@@ -2,6 +2,7 @@
 // the meantime, fields that only one of both changed are merged, and for other fields the user chooses a value.
 import { createHash } from 'node:crypto'
 import { ApiError } from '#lib/errors.ts'
+import { exactTime } from '#platform/html/format.ts'
 import { hiddenField } from '#platform/html/forms.ts'
 import { attributes, html, type Part } from '#platform/html/html.ts'
 import { icon, type PageContext } from '#platform/html/page-context.ts'
@@ -11,6 +12,9 @@ export type Values = Readonly<Record<string, Value>>
 
 /** Values of one field that differ: the stored one and the submitted one. */
 export type Conflict = { theirs: Value; yours: Value }
+
+/** The time of the other change and its author. `by`: null for moderators, who stay anonymous. */
+export type Saved = { by: string | null; at: Date }
 
 /** The fields that both users changed. */
 export class EditConflict extends ApiError {
@@ -83,11 +87,18 @@ export function editedFields<Current extends Values>(submitted: Submitted, curre
 /** Renders the fields that both users changed, with a choice for each: the submitted value is selected. */
 export function conflictNote(
   page: PageContext,
-  conflicts: ReadonlyMap<string, Conflict>,
+  { conflicts, saved }: { conflicts: ReadonlyMap<string, Conflict>; saved?: Saved | undefined },
   labels: Readonly<Record<string, string>>,
 ): Part {
   if (conflicts.size === 0) return null
-  const { t } = page.language
+  const { t, rich } = page.language
+  const whoSaved = ({ by, at: time }: Saved): Part => {
+    const at = exactTime(page.language, time)
+    return by === null
+      ? rich('work.conflict.by-moderator', { at })
+      : rich('work.conflict.by', { at, name: html`<bdi>${by}</bdi>` })
+  }
+  const who = saved !== undefined && html`<p>${whoSaved(saved)}</p>`
   const choice = (name: string, value: 'theirs' | 'yours', shown: Value) => {
     const input = attributes({ type: 'radio', name: TAKE + name, value, checked: value === 'yours' })
     const text = typeof shown === 'string' ? shown : shown.join(', ')
@@ -98,6 +109,6 @@ export function conflictNote(
       html`<tr><th scope="row">${labels[name] ?? name}</th>${choice(name, 'theirs', theirs)}${choice(name, 'yours', yours)}</tr>
 `,
   )
-  return html`<div class="note warn" role="alert">${icon(page, 'warning')}<div><p class="strong">${t('work.conflict')}</p><p>${t('work.conflict.text')}</p><table class="was"><thead><tr><th scope="col">${t('work.field')}</th><th scope="col">${t('work.conflict.theirs')}</th><th scope="col">${t('work.conflict.yours')}</th></tr></thead>
+  return html`<div class="note warn" role="alert">${icon(page, 'warning')}<div><p class="strong">${t('work.conflict')}</p>${who}<p>${t('work.conflict.text')}</p><table class="was"><thead><tr><th scope="col">${t('work.field')}</th><th scope="col">${t('work.conflict.theirs')}</th><th scope="col">${t('work.conflict.yours')}</th></tr></thead>
 <tbody>${rows}</tbody></table></div></div>`
 }

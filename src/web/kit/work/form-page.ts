@@ -9,7 +9,7 @@ import { attempt, errorsOf, type FormRefusal, fieldOf, fieldsOf } from '../forms
 import type { OwnRequest, PageOptions, Pages } from '../pages.ts'
 import { withQuery } from '../paths.ts'
 import type { Done } from '../request.ts'
-import { BASE, type Conflict, EditConflict, editedFields, takesTheirs, type Values } from './edits.ts'
+import { BASE, type Conflict, EditConflict, editedFields, type Saved, takesTheirs, type Values } from './edits.ts'
 import { keepForm, restoredForm, showLostForm } from './lost-input.ts'
 
 /** The values of a form: as submitted, otherwise the current ones. */
@@ -30,6 +30,8 @@ export type FormState = {
   argument: string
   /** Fields that another user changed too. */
   conflicts: ReadonlyMap<string, Conflict>
+  /** The author and the time of the other change, if the page knows them. */
+  saved?: Saved | undefined
   /** Whether the form was stored while the session had expired. */
   isRestored: boolean
   refusal: FormRefusal | undefined

@@ -171,7 +171,7 @@ function profilePart(page: PageContext, { account }: Data, state: FormState): Ma
   const { t } = page.language
   const action = pathTo(page, moderatedUser(account.id))
   const labels = { username: t('reports.user.username'), bio: t('reports.user.bio') }
-  const content = html`${editBase(state, editable(account))}${conflictNote(page, state.conflicts, labels)}
+  const content = html`${editBase(state, editable(account))}${conflictNote(page, state, labels)}
 ${textField(page, { name: 'username', label: t('reports.user.username'), value: state.text('username', account.username), maxLength: 39, isName: true, errors: state.errors })}
 ${textArea(page, { name: 'bio', label: t('reports.user.bio'), value: state.text('bio', account.bio ?? ''), maxLength: 160, rows: 3, isOptional: true, errors: state.errors })}
 <div class="line"><button name="do" value="edit">${t('work.save')}</button>${account.avatar_url !== null && html`<button class="plain" name="do" value="remove-avatar" formnovalidate>${t('reports.user.remove-avatar')}</button>`}<a class="button plain" href="${pathTo(page, takedownPath('user', account.id))}">${t('reports.takedown.link')}</a></div>`

@@ -124,7 +124,7 @@ function detailsFields(
   { state, labels }: { state: FormState; labels: Readonly<Record<string, string>> },
 ): Markup {
   const { t } = page.language
-  return html`${conflictNote(page, state.conflicts, labels)}
+  return html`${conflictNote(page, state, labels)}
 ${isCreator && nameFields(page, state, { name: view.name, description: view.description ?? '' })}
 ${
   statuses.length > 0 &&

@@ -67,7 +67,7 @@ function showGeneral(request: OwnRequest, data: ManagedOrganization, state: Form
 function detailsForm(page: PageContext, data: ManagedOrganization, state: FormState): Markup {
   const { t } = page.language
   const labels = { name: t('manage.name'), slug: t('manage.slug'), description: t('organizations.description') }
-  const content = html`${editBase(state, editable(data))}${conflictNote(page, state.conflicts, labels)}
+  const content = html`${editBase(state, editable(data))}${conflictNote(page, state, labels)}
 ${detailsFields(page, state, { ...editable(data), slugHint: t('organizations.slug-hint') })}`
   return form(page, {
     action: pathTo(page, data.settings),

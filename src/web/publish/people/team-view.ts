@@ -92,7 +92,7 @@ function matrixForm(request: OwnRequest, data: TeamData, { state, columns }: Sho
     content: [
       editBase(state, values),
       hiddenField('shown', columns.map(({ account_id }) => account_id).join('.')),
-      conflictNote(page, state.conflicts, labels),
+      conflictNote(page, state, labels),
       matrices,
       rolesPart(request, data, { state, isOpen: true }),
       saveBar(page),

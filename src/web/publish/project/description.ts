@@ -106,7 +106,7 @@ function editor({ page }: OwnRequest, data: ManagedProject, { state, text, rende
       each.field === 'body' || each.field === 'ext' ? { ...each, field: 'image' } : each,
     ),
   })
-  const content = html`${editBase(state, editable(data))}${conflictNote(page, state.conflicts, { description: t('manage.description') })}
+  const content = html`${editBase(state, editable(data))}${conflictNote(page, state, { description: t('manage.description') })}
 ${hasImage && html`<p class="note" role="status">${t('manage.description.added')}</p>`}
 <div class="write both"><p class="marks"><span>Markdown</span><button class="tight" name="do" value="preview">${t('manage.description.preview')}</button></p><textarea${area}>
 ${text}</textarea><div class="prose" id="preview" aria-label="${t('manage.description.preview')}" role="region" tabindex="0">${rendered}</div></div>

@@ -77,7 +77,7 @@ function imagesForm(page: PageContext, action: string, { state, images, values }
   const featured = state.text('featured', values['featured'])
   const none = attributes({ type: 'radio', name: 'featured', value: '', checked: featured === '' })
   const items = images.map((image, index) => imageItem(page, { image, index, count: images.length, state, featured }))
-  const content = html`${editBase(state, values)}${conflictNote(page, state.conflicts, labels)}
+  const content = html`${editBase(state, values)}${conflictNote(page, state, labels)}
 <ol class="gallery-rows" data-order="place">${items}</ol>
 <label class="choice"><input${none}><span>${t('manage.gallery.no-featured')}</span></label>`
   return form(page, { action, content: [sheetPart({ id: 'images', content }), saveBar(page)] })

@@ -115,6 +115,7 @@ test('two members change different fields, and the same field', async () => {
   const third = { ...before, name: 'Lanterns', summary: `Mine ${HOSTILE}` }
   const refused = await person.sendFrom(page, SETTINGS, third)
   assertSays(refused, 409, 'Another user saved a change')
+  assert.match(refused.body, new RegExp(`Saved by <bdi>${owner.username}</bdi>, <time`))
   assertSays(refused, 409, 'Ours is longer')
   assertValidHtml(refused.body)
   assertLeads(

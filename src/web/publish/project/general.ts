@@ -59,7 +59,7 @@ function detailsForm(page: PageContext, data: ManagedProject, state: FormState):
   const { t } = page.language
   const { errors } = state
   const labels = { name: t('manage.name'), slug: t('manage.slug'), summary: t('manage.summary') }
-  const content = html`${editBase(state, editable(data))}${conflictNote(page, state.conflicts, labels)}
+  const content = html`${editBase(state, editable(data))}${conflictNote(page, state, labels)}
 ${textField(page, { name: 'name', label: t('manage.name'), value: state.text('name', view.name), minLength: 3, maxLength: 64, errors })}
 ${textField(page, { name: 'slug', label: t('manage.slug'), hint: t('manage.slug.hint'), value: state.text('slug', view.slug), minLength: 3, maxLength: 64, isName: true, errors })}
 ${textArea(page, { name: 'summary', label: t('manage.summary'), hint: t('manage.summary.hint'), value: state.text('summary', view.summary), maxLength: 256, rows: 3, errors })}`

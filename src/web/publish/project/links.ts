@@ -88,7 +88,7 @@ function linksForm(request: OwnRequest, data: ManagedProject, state: FormState):
     content: [
       sheetPart({
         id: 'links',
-        content: html`${editBase(state, current)}${conflictNote(page, state.conflicts, labels)}${fields((field) => !isDonation(field))}`,
+        content: html`${editBase(state, current)}${conflictNote(page, state, labels)}${fields((field) => !isDonation(field))}`,
       }),
       sheetPart({
         id: 'donations',

@@ -2,6 +2,7 @@
 import type { FastifyReply } from 'fastify'
 import { isMember } from '#features/basics/access/project-policy.ts'
 import { imageUrl } from '#features/basics/images/hosted-image.ts'
+import { findLastEdit } from '#features/catalogue/projects/edit/last-edit.ts'
 import { listOwningTeams } from '#features/community/organizations/organization-cache.ts'
 import { shownProjectMembers } from '#features/community/teams/member-lists.ts'
 import { listCachedTeams } from '#features/community/teams/team-cache.ts'
@@ -16,7 +17,7 @@ import { statusOf } from '#platform/html/work/status.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, projectSegments } from '#web/kit/paths.ts'
-import { type FormPage, formPage } from '#web/kit/work/form-page.ts'
+import { type FormPage, type FormState, formPage } from '#web/kit/work/form-page.ts'
 import type { WorkPage } from '#web/kit/work/work-page.ts'
 import { tile } from '#web/site/lists/rows.ts'
 import { hueClass } from '#web/site/names.ts'
@@ -46,8 +47,16 @@ export function projectFormOf<Data extends ManagedProject>(
       ...of,
       path: `/${segment}/:slug${below}`,
       show: (request, data, form) =>
-        (form.isSubmitted ? undefined : toCanonical(request, data)) ?? show(request, data, form),
+        (form.isSubmitted ? undefined : toCanonical(request, data)) ??
+        withSaved(request, data, form).then((state) => show(request, data, state)),
     })
+}
+
+/** Adds the author and the time of the change that is in conflict with the form. */
+async function withSaved({ deps }: OwnRequest, { project }: ManagedProject, form: FormState): Promise<FormState> {
+  if (form.conflicts.size === 0) return form
+  const fields = [...form.conflicts.keys()].map((name) => name.split('.')[0] ?? name)
+  return { ...form, saved: await findLastEdit(deps.db, project.id, fields) }
 }
 
 /** Leads to the path of the project if the URL contains another type, an ID or a previous slug. */

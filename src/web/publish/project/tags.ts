@@ -121,7 +121,7 @@ function tagsForm(request: OwnRequest, data: ManagedProject, state: FormState): 
       options: names.map((value) => ({ value, label: tagName(page.language, value), isChosen: chosen.has(value) })),
     })
   }
-  const tags = html`${editBase(state, current)}${conflictNote(page, state.conflicts, labels)}
+  const tags = html`${editBase(state, current)}${conflictNote(page, state, labels)}
 ${group('categories', t('manage.tags.featured.hint', { count: CATEGORIES_MAX }))}
 ${group('additional_categories', t('manage.tags.more.hint'))}`
   return form(page, {

@@ -135,7 +135,7 @@ function visibilityForm(request: OwnRequest, data: ManagedProject, { state, path
     content: [
       sheetPart({
         id: 'visibility',
-        content: html`${editBase(state, current)}${conflictNote(page, state.conflicts, labels)}${statusCards(request, data, state)}`,
+        content: html`${editBase(state, current)}${conflictNote(page, state, labels)}${statusCards(request, data, state)}`,
       }),
       sheetPart({
         id: 'numbers',

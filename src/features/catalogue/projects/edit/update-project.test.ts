@@ -25,6 +25,25 @@ const patch = (project: MadeProject, body: unknown, person: { token: string } = 
   t.as(person).patch(`/v3/project/${project.id}`, body)
 const read = async (project: MadeProject) => (await t.as(project.owner).get(`/v3/project/${project.id}`)).json()
 
+test('an edit of an outdated revision names the member who saved, and the time; moderators stay anonymous', async () => {
+  const project = await t.make.project()
+  const outdated = async () => {
+    const { revision } = await read(project)
+    return (body: object) =>
+      t.as(project.owner).patch(`/v3/project/${project.id}`, body, { headers: { 'if-match': `"${revision}"` } })
+  }
+  const send = await outdated()
+  assert.equal((await patch(project, { summary: 'Saved by another tab.' })).statusCode, 204)
+  const refused = await send({ summary: 'Typed here.' })
+  assert.equal(refused.statusCode, 409, refused.body)
+  const { changed_by, changed_at } = refused.json().details
+  assert.equal(changed_by, project.owner.username)
+  assert.ok(Math.abs(Date.parse(changed_at) - Date.now()) < HOUR_MS)
+  const again = await outdated()
+  assert.equal((await patch(project, { summary: 'Corrected by a moderator.' }, moderator)).statusCode, 204)
+  assert.equal((await again({ name: 'Typed here' })).json().details.changed_by, null)
+})
+
 describe('fields', () => {
   test('each is saved, visible immediately to a warm reader, and changes `updated`', async () => {
     const project = await t.make.project()

@@ -2,6 +2,8 @@
 import { sql, type Updateable } from 'kysely'
 import { requireNotMirrored } from '#features/basics/access/origin.ts'
 import type { Membership } from '#features/basics/access/project-policy.ts'
+import { actorOf } from '#features/basics/audit/actor.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { dropUnusedImages } from '#features/basics/content-images/queries.ts'
 import { recordProjectEvent } from '#features/basics/events/record-event.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
@@ -9,7 +11,7 @@ import { notFound } from '#lib/errors.ts'
 import { type PatchColumns, toColumns } from '#lib/schema/patch.ts'
 import { Refusals } from '#lib/schema/refusals.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
-import { requireRevision, withCurrentState } from '#platform/cache/revisions.ts'
+import { isOutdated, requireRevision, withCurrentState } from '#platform/cache/revisions.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import { onUnique } from '#platform/db/pg-errors.ts'
@@ -28,6 +30,7 @@ import {
 import { type CachedProject, readerOfProject } from '../lookup/project-cache.ts'
 import { assertProjectSlugFree, listVersionIds, lockProject, type ProjectRow, projectSlugTaken } from '../queries.ts'
 import { changeStatus, type StatusField } from './change-status.ts'
+import { withLastEdit } from './last-edit.ts'
 import { requireFieldPermissions, requireModerationRights } from './policy.ts'
 import type { ProjectPatch } from './requests.ts'
 
@@ -47,7 +50,12 @@ export type ProjectEdit = {
  */
 export async function updateProject(deps: Deps, viewer: Viewer, edit: ProjectEdit): Promise<void> {
   requireFieldPermissions(viewer, edit.membership, edit.patch)
-  await withCurrentState(deps, () => saveProject(deps, viewer, edit), readerOfProject(viewer, edit.project.id))
+  const { id } = edit.project
+  await withCurrentState(deps, () => saveProject(deps, viewer, edit), readerOfProject(viewer, id)).catch(
+    async (error: unknown) => {
+      throw isOutdated(error) ? await withLastEdit(deps.db, error, id) : error
+    },
+  )
 }
 
 async function saveProject(
@@ -90,7 +98,7 @@ async function saveProject(
       .where('id', '=', id)
       .execute()
       .catch(onUnique({ project_slug_key: projectSlugTaken }))
-    await recordUpdate(tx, id, [...publicFields(patch), ...(hasMoreChanges ? ['versions'] : [])])
+    await recordUpdate(tx, viewer, id, [...publicFields(patch), ...(hasMoreChanges ? ['versions'] : [])])
     await announce()
     if (patch.description !== undefined || patch.summary !== undefined) {
       const text = [patch.description ?? project.description, patch.summary ?? project.summary].join('\n')
@@ -103,9 +111,17 @@ async function saveProject(
 }
 
 /** A change of the status has its own event. */
-async function recordUpdate(tx: Tx, projectId: string, changedFields: readonly string[]): Promise<void> {
+async function recordUpdate(
+  tx: Tx,
+  viewer: Viewer,
+  projectId: string,
+  changedFields: readonly string[],
+): Promise<void> {
   const fields = changedFields.filter((name) => name !== 'status')
-  if (fields.length > 0) await recordProjectEvent(tx, 'project.updated', projectId, { fields })
+  if (fields.length === 0) return
+  await recordProjectEvent(tx, 'project.updated', projectId, { fields })
+  const subject = { kind: 'project', id: projectId } as const
+  await recordAudit(tx, { action: 'project.changed', actor: actorOf(viewer), subject, details: { fields } })
 }
 
 /** Returns the columns that each field of the patch sets, except the status fields, which `changeStatus` handles. */

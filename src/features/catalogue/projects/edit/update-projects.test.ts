@@ -62,7 +62,7 @@ describe('effects', () => {
       const projects = await Promise.all(Array.from({ length: count }, () => make()))
       const { result, queries } = await t.queriesOf(() => edit(projects, { categories: ['magic'] }))
       assert.equal(result.statusCode, 204)
-      assert.equal(queries.length, 6, queries.join('\n'))
+      assert.equal(queries.length, 7, queries.join('\n'))
     }
   })
 

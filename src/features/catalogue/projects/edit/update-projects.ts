@@ -3,6 +3,8 @@ import { sql } from 'kysely'
 import { listMemberships } from '#features/basics/access/memberships.ts'
 import { requireNotMirrored } from '#features/basics/access/origin.ts'
 import { canSeeProject, requirePermission } from '#features/basics/access/project-policy.ts'
+import { actorOf } from '#features/basics/audit/actor.ts'
+import { recordAudits } from '#features/basics/audit/record-audit.ts'
 import { projectEvent, recordEvents } from '#features/basics/events/record-event.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound, validationError } from '#lib/errors.ts'
@@ -17,7 +19,7 @@ import type { ProjectBulkPatch } from './requests.ts'
 type Edit = Pick<ProjectRow, 'id' | 'categories' | 'additional_categories'> & { link_urls: Record<string, string> }
 
 /**
- * Applies one patch to all these projects, with four statements for any number. Sets `updated` only of changed ones.
+ * Applies one patch to all these projects, with five statements for any number. Sets `updated` only of changed ones.
  * @throws ApiError 404, 403, `validation_error` for an unknown name or too many categories; nothing is saved.
  */
 export async function updateProjects(
@@ -39,6 +41,12 @@ export async function updateProjects(
     const fields = Object.keys(patch)
     const events = edits.map(({ id }) => projectEvent('project.updated', id, { fields }))
     await recordEvents(tx, events)
+    const action = 'project.changed' as const
+    const actor = actorOf(viewer)
+    await recordAudits(
+      tx,
+      edits.map(({ id }) => ({ action, actor, subject: { kind: 'project', id }, details: { fields } })),
+    )
     changed.add('project', ...edits.map(({ id }) => id))
   })
 }
