@@ -266,3 +266,12 @@ test('pages below a project begin with their own heading', async () => {
   }
   assertSays(await visitor(t).get('/mod/lantern'), 200, '<h1 dir="auto">Lantern</h1>')
 })
+
+test('a project page without code does not load the font of code', async () => {
+  const project = await t.make.project({ slug: 'plain-page' })
+  const version = await t.make.version({ project })
+  await t.make.file({ project, version, bytes: Buffer.from('plain page') })
+  const { body } = await visitor(t).get('/mod/plain-page')
+  assert.ok(body.includes(project.id))
+  assert.doesNotMatch(body, /<(?:code|pre)\b/)
+})
