@@ -8,8 +8,6 @@ import Fastify, {
   type FastifyBaseLogger,
   type FastifyContextConfig,
   type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
   type FastifyTypeProvider,
   type RouteOptions,
 } from 'fastify'
@@ -25,6 +23,7 @@ import { deprecate } from './deprecation.ts'
 import { handleError } from './error-handler.ts'
 import { serveFastPath } from './fast-path.ts'
 import { type BodyPace, endSlowBodies, limitConnections, rejectUnread } from './limits/connections.ts'
+import { discardRests } from './limits/discard-rests.ts'
 import { createRateLimiter, type RateLimitOptions } from './limits/rate-limit.ts'
 import { prefersConstraint } from './preferred-type.ts'
 import { answersWhenReadOnly, type ReadOnlyState, readOnlyHook } from './read-only.ts'
@@ -75,8 +74,6 @@ const OPEN_BODY_VALUES_MAX = 10_000
 const HEADER_BYTES_MAX = 64 * 1024
 /** Idle connections are closed after this time, even during an upload. */
 const SILENCE_MS = 300_000
-/** Time for which the rest of a rejected upload is read, so that the client receives the response. */
-const DISCARD_MS = 5_000
 /** Path of the API viewer. */
 export const VIEWER_PREFIX = '/docs/swagger-ui'
 const PATH_VALUE_LENGTH_MAX = 2048
@@ -98,7 +95,7 @@ export function buildServer(options: ServerOptions): App {
     requestIdHeader: false,
     // Node.js would reject a missing `Host` without a body, so the request context hook checks it.
     http: { maxHeaderSize: HEADER_BYTES_MAX, requireHostHeader: false },
-    // A rejected upload must not keep its connection open: see `discardRest`.
+    // A rejected upload must not keep its connection open: see `discardRests`.
     forceCloseConnections: 'idle',
     // Requests that arrive while the process stops are still handled.
     return503OnClosing: false,
@@ -116,6 +113,7 @@ export function buildServer(options: ServerOptions): App {
   app.server.on('connect', (_req, socket: Socket) => rejectUnread(socket, notFound('route')))
   if (options.connectionsPerAddress !== undefined) limitConnections(app.server, options.connectionsPerAddress)
   endSlowBodies(app.server, options.bodies)
+  discardRests(app.server)
   acceptAllMethods(app)
   addDraining(app)
   app.decorate('codedForms', createCodedForms())
@@ -138,7 +136,6 @@ export function buildServer(options: ServerOptions): App {
   app.addHook('onSend', tagResponse)
   if (limiter.settle !== undefined) app.addHook('onSend', limiter.settle)
   app.addHook('onResponse', logRequest(record))
-  app.addHook('onResponse', discardRest)
   app.addHook('onRoute', (route) => {
     // Fastify's hook for HEAD fails without a body, and measures a body before it is compressed.
     route.onSend = asArray(route.method).includes('HEAD')
@@ -256,21 +253,11 @@ function parseJsonBodies(app: App): void {
   })
 }
 
-/** A response can be sent before its request is complete. The rest is read and discarded for a limited time. */
-function discardRest(req: FastifyRequest, _reply: FastifyReply, done: () => void): void {
-  const { raw } = req
-  if (!raw.complete && !raw.destroyed) {
-    raw.resume()
-    const timer = setTimeout(() => raw.destroy(), DISCARD_MS)
-    timer.unref()
-    raw.once('close', () => clearTimeout(timer))
-  }
-  done()
-}
-
 /** Sends an error for data that is not a valid HTTP request. */
 function rejectInvalidRequest(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return void socket.destroy()
+  if (error.code === 'ECONNRESET' || socket.destroyed) return void socket.destroy()
+  // More data after the response.
+  if (socket.writableEnded) return
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return rejectUnread(socket, new ApiError('request_timeout', 'The head of the request was not complete in time'))
   const tooLarge = error.code === 'HPE_HEADER_OVERFLOW'

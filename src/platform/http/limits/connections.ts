@@ -1,10 +1,11 @@
 // Limits the connections per client, and aborts requests whose body arrives too slowly.
 import { randomUUID } from 'node:crypto'
-import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { addressKey } from '#lib/address-key.ts'
 import { ApiError } from '#lib/errors.ts'
 import { errorBody } from '../error-handler.ts'
+import { hasBody } from './discard-rests.ts'
 
 /** JSON must be complete after `ms`. Other bodies must reach `bytesPerSecond` in each such period. */
 export type BodyPace = { ms: number; bytesPerSecond: number }
@@ -39,14 +40,16 @@ type Upload = { isJson: boolean; startedAt: number; checkedAt: number; bytesThen
 /** Aborts requests whose body arrives too slowly. Time in which the server does not read is not counted. */
 export function endSlowBodies(server: Server, { ms, bytesPerSecond }: BodyPace): void {
   const uploads = new Map<IncomingMessage, Upload>()
-  server.on('request', (req: IncomingMessage) => {
-    const { 'content-length': length, 'transfer-encoding': encoding, 'content-type': type = '' } = req.headers
-    if (encoding === undefined && (length === undefined || length === '0')) return
+  server.on('request', (req: IncomingMessage, res: ServerResponse) => {
+    if (!hasBody(req)) return
+    const { 'content-type': type = '' } = req.headers
     const now = performance.now()
     const isJson = type.startsWith('application/json')
     uploads.set(req, { isJson, startedAt: now, checkedAt: now, bytesThen: req.socket.bytesRead })
     const forget = (): void => void uploads.delete(req)
     req.once('end', forget).once('close', forget)
+    // `discardRests` limits the rest of the body after the response.
+    res.once('finish', forget)
   })
   const timer = setInterval(() => {
     const now = performance.now()
@@ -95,6 +98,8 @@ export function rejectUnread(socket: Socket, error: ApiError): void {
   }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.end(`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join('')}\r\n${body}`)
+  // Unread bytes would reset the connection, and the client could lose the response.
+  socket.resume()
   // Releases the socket even if the client continues to send or never closes its side.
   const destroy = setTimeout(() => socket.destroy(), LINGER_MS)
   destroy.unref()
