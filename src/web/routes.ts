@@ -3,7 +3,7 @@ import { entityTag } from '#lib/text/json-bytes.ts'
 import { ASSETS_PATH, type Assets } from '#platform/html/assets.ts'
 import { pathTo } from '#platform/html/page-context.ts'
 import { codedTag, codingFor, STORED_CODINGS } from '#platform/http/responses/content-coding.ts'
-import { matchesEntityTag } from '#platform/http/responses/entity-tags.ts'
+import { isUnchanged } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import { accountPages } from './account/routes.ts'
 import { createSessionCookie } from './kit/cookies.ts'
@@ -62,9 +62,8 @@ function assetRoutes(app: App, assets: Assets): void {
           .type(type)
         const coding = encode === undefined ? undefined : codingFor(req.headers['accept-encoding'], STORED_CODINGS)
         if (encode !== undefined) void reply.header('vary', 'accept-encoding')
-        const tag = coding === undefined ? etag : codedTag(etag, coding)
-        void reply.header('etag', tag)
-        if (matchesEntityTag(req.headers['if-none-match'] ?? '', tag)) return reply.status(304).send()
+        if (isUnchanged(req, reply, etag)) return reply.send()
+        void reply.header('etag', coding === undefined ? etag : codedTag(etag, coding))
         if (encode === undefined || coding === undefined) return reply.send(bytes)
         return reply.header('content-encoding', coding).send(await encode(coding))
       },

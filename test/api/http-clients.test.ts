@@ -1,9 +1,14 @@
-// HTTP clients over real connections: errors that precede the end of the body.
+// HTTP clients over real connections: errors that precede the end of the body, and caches.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { type IncomingMessage, request } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import got from 'got'
+import cachingFetch from 'make-fetch-happen'
 import { BYPASS_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
 
 let t: TestApp
@@ -98,4 +103,64 @@ describe('an error that precedes the end of the body arrives', () => {
       assert.match(reply.body, /The headers exceed 65536 bytes/)
     }
   })
+})
+
+describe('a cache of npm revalidates without a download', () => {
+  /** Status of each response of the server. */
+  const statuses: number[] = []
+  let urls: string[]
+  let folder: string
+  before(async () => {
+    const project = await t.make.project()
+    await t.make.version({ project })
+    const page = await t.anyone.get('/', { headers: { accept: 'text/html' } })
+    const [style] = /\/assets\/[^"]+\.css/.exec(page.body) ?? []
+    const paths = [
+      'v3/tag/category',
+      `v3/project/${project.id}`,
+      `v3/project/${project.id}/version`,
+      'docs/openapi.json',
+    ]
+    const pages = [
+      '',
+      `mod/${project.slug}`,
+      'mods',
+      `mod/${project.slug}/versions.atom`,
+      'robots.txt',
+      style?.slice(1),
+    ]
+    const viewer = ['docs/swagger-ui/', 'docs/swagger-ui/static/swagger-ui.css']
+    urls = [...paths, ...pages, ...viewer].map((path) => `http://127.0.0.1:${port}/${path}`)
+    folder = await mkdtemp(join(tmpdir(), 'depot-http-cache-'))
+    t.app.server.on('request', (_req, res) => res.once('finish', () => statuses.push(res.statusCode)))
+  })
+  after(() => rm(folder, { recursive: true, force: true }))
+
+  const headers = { 'user-agent': 'depot-tests/1.0', 'x-ratelimit-key': BYPASS_KEY }
+  const caches: Record<string, (url: string, headers: Record<string, string>) => Promise<string>> = {}
+  const store = new Map()
+  caches['got'] = async (url, more) =>
+    got(url, { cache: store, headers: { ...headers, ...more }, retry: { limit: 0 } }).text()
+  caches['make-fetch-happen'] = async (url, more) => {
+    const cache = 'cache-control' in more ? 'no-cache' : 'default'
+    const res = await cachingFetch(url, { cachePath: folder, cache, headers: { ...headers, ...more }, retry: false })
+    return res.text()
+  }
+
+  for (const [name, load] of Object.entries(caches)) {
+    test(name, async () => {
+      for (const url of urls) {
+        for (const accept of ['application/json', 'text/html']) {
+          const first = await load(url, { accept })
+          statuses.length = 0
+          // The library that sends the files of the API viewer never answers 304 to `no-cache`.
+          const fresh: Record<string, string> = url.includes('swagger') ? {} : { 'cache-control': 'no-cache' }
+          for (const _ of [1, 2]) {
+            assert.equal(await load(url, { accept, ...fresh }), first, url)
+          }
+          assert.deepEqual(statuses, [304, 304], `${url} ${accept}`)
+        }
+      }
+    })
+  }
 })

@@ -6,7 +6,7 @@ import type { Viewer } from '#lib/access/viewer.ts'
 import type { TokenDirectory } from './auth/token-directory.ts'
 import { EXPOSED_HEADERS } from './request-context.ts'
 import { CODINGS, COMPRESS_BYTES_MIN, codedTag, codingFor } from './responses/content-coding.ts'
-import { CACHE_CONTROL, matchesEntityTag } from './responses/entity-tags.ts'
+import { CACHE_CONTROL, findKnownTag } from './responses/entity-tags.ts'
 import type { CachedResponse, CachePolicy, FastPathResponse, FastPathRoute, FastPathSource } from './route-config.ts'
 
 type CachedRoute = {
@@ -74,10 +74,8 @@ function toFastPathResponse(
   const isCoded = bytes.length >= COMPRESS_BYTES_MIN
   if (isCoded) own.push('vary', 'accept-encoding')
   const viewerId = viewer?.id
-  const ifNoneMatch = headers['if-none-match']
-  if (ifNoneMatch !== undefined && matchesEntityTag(ifNoneMatch, etag)) {
-    return { route, headers: [...own, 'etag', etag], bytes: undefined, viewerId }
-  }
+  const known = findKnownTag(headers, etag)
+  if (known !== undefined) return { route, headers: [...own, 'etag', known], bytes: undefined, viewerId }
   own.push('content-type', 'application/json; charset=utf-8')
   const coding = isCoded ? codingFor(headers['accept-encoding'], CODINGS) : undefined
   if (coding === undefined) return { route, headers: [...own, 'etag', etag], bytes, viewerId }

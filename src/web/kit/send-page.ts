@@ -7,7 +7,7 @@ import type { Config } from '#platform/config/config.ts'
 import type { Markup } from '#platform/html/html.ts'
 import { layout, type Page } from '#platform/html/layout.ts'
 import { codedTag, codingFor, STORED_CODINGS } from '#platform/http/responses/content-coding.ts'
-import { matchesEntityTag, reuseBuffer } from '#platform/http/responses/entity-tags.ts'
+import { findKnownTag, isUnchanged, reuseBuffer } from '#platform/http/responses/entity-tags.ts'
 import type { FastPathSource } from '#platform/http/route-config.ts'
 import type { SessionCookie } from './cookies.ts'
 import type { FormRefusal } from './forms.ts'
@@ -85,7 +85,7 @@ function sendDocument({ req, reply, storage }: SendOptions, shown: ShownPage, do
     .header('cache-control', cacheControl(storage === 'private'))
     .header('vary', VARY)
     .header('etag', etag)
-  return matchesEntityTag(req.headers['if-none-match'] ?? '', etag) ? reply.status(304).send() : reply.send(document)
+  return isUnchanged(req, reply, etag) ? reply.send() : reply.send(document)
 }
 
 /** Renders a page as visitors without a session see it, and stores it unless it is an error. */
@@ -116,7 +116,7 @@ export async function sendCachedPageTo(
   )
   const etag = entityTag(sharedTag + rendered.join('\u0000'))
   void reply.type(PAGE_TYPE).header('cache-control', cacheControl(true)).header('vary', VARY).header('etag', etag)
-  if (matchesEntityTag(req.headers['if-none-match'] ?? '', etag)) return reply.status(304).send()
+  if (isUnchanged(req, reply, etag)) return reply.send()
   if (codingFor(req.headers['accept-encoding'], ['gzip']) === undefined)
     return reply.send(joinParts(reply, { bytes, personal }, rendered))
   const fixed = await pieces()
@@ -167,19 +167,12 @@ function responseFor(
   request: IncomingHttpHeaders,
 ): { headers: string[]; bytes: Buffer | Promise<Buffer> | undefined } {
   const coding = codingFor(request['accept-encoding'], STORED_CODINGS)
-  const headers = [
-    'cache-control',
-    cacheControl(page.isPrivate),
-    'content-type',
-    PAGE_TYPE,
-    'vary',
-    CODED_VARY,
-    'etag',
-    coding === undefined ? page.etag : codedTag(page.etag, coding),
-  ]
-  if (matchesEntityTag(request['if-none-match'] ?? '', page.etag)) return { headers, bytes: undefined }
-  if (coding === undefined) return { headers, bytes: page.bytes }
-  return { headers: [...headers, 'content-encoding', coding], bytes: page.compressed(coding) }
+  const headers = ['cache-control', cacheControl(page.isPrivate), 'content-type', PAGE_TYPE, 'vary', CODED_VARY]
+  const known = findKnownTag(request, page.etag)
+  if (known !== undefined) return { headers: [...headers, 'etag', known], bytes: undefined }
+  if (coding === undefined) return { headers: [...headers, 'etag', page.etag], bytes: page.bytes }
+  const tag = codedTag(page.etag, coding)
+  return { headers: [...headers, 'etag', tag, 'content-encoding', coding], bytes: page.compressed(coding) }
 }
 
 type FastPathOptions = {

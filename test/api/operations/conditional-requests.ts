@@ -50,6 +50,7 @@ async function problemsOf(route: RouteEntry, request: Request, coding: string): 
       const { 'content-length': length, 'content-encoding': encoding } = answer.headers
       const isBare = answer.body === '' && length === undefined && encoding === undefined
       expect(answer.statusCode === 304 && isBare, answer, `${method} with ${match} is 304 without a body`)
+      expect(answer.headers.etag === etag, answer, `the 304 of ${method} with ${match} has the ETag ${etag}`)
     }
   }
   return problems

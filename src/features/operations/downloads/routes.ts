@@ -5,7 +5,7 @@ import { requireDownloadable } from '#features/catalogue/contents/policy.ts'
 import { filterVisibleVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
 import { sendRaw } from '#platform/http/responses/declared-responses.ts'
-import { matchesEntityTag } from '#platform/http/responses/entity-tags.ts'
+import { isUnchanged } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import { imageTypeOf } from '#platform/images/image-kind.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -68,8 +68,8 @@ async function sendFile(
     .header('content-disposition', attachment(file.filename))
     .header('x-content-type-options', 'nosniff')
     .header('content-security-policy', INERT)
-  const { range: rangeHeader, 'if-none-match': ifNoneMatch, 'if-range': ifRange } = req.headers
-  if (ifNoneMatch !== undefined && matchesEntityTag(ifNoneMatch, etag)) return sendRaw(reply.status(304))
+  if (isUnchanged(req, reply, etag)) return sendRaw(reply)
+  const { range: rangeHeader, 'if-range': ifRange } = req.headers
   const range = ifRange === undefined || ifRange === etag ? parseRange(rangeHeader, file.size_bytes) : undefined
   if (range === 'unsatisfiable') {
     void reply.header('content-range', `bytes */${file.size_bytes}`)
@@ -138,10 +138,9 @@ async function sendImage(req: FastifyRequest, reply: FastifyReply, deps: Deps, p
     .header('cache-control', `public, max-age=${YEAR_SECONDS}, immutable`)
     .header('x-content-type-options', 'nosniff')
     .header('content-security-policy', INERT)
-  const ifNoneMatch = req.headers['if-none-match']
-  if (ifNoneMatch !== undefined && matchesEntityTag(ifNoneMatch, etag)) {
+  if (isUnchanged(req, reply, etag)) {
     opened.stream.destroy()
-    return sendRaw(reply.status(304))
+    return sendRaw(reply)
   }
   return sendRaw(reply.type(contentType).header('content-length', opened.sizeBytes), opened.stream)
 }

@@ -15,7 +15,8 @@ export function encodeResponse(req: FastifyRequest, reply: FastifyReply, payload
   const coding = codingFor(req.headers['accept-encoding'], CODINGS)
   if (coding === undefined) return done(null, content)
   const etag = reply.getHeader('etag')
-  if (typeof etag === 'string') void reply.header('etag', codedTag(etag, coding))
+  // A weak ETag, as that of a file of the API viewer, stands for all forms.
+  if (typeof etag === 'string' && !etag.startsWith('W/')) void reply.header('etag', codedTag(etag, coding))
   if (reply.hasHeader('content-encoding')) return done(null, content)
   void reply.header('content-encoding', coding).removeHeader('content-length')
   if (isStream(content)) return done(null, compressStream(content, coding))
@@ -38,10 +39,14 @@ export function hasCodings(reply: FastifyReply, payload: unknown): payload is Co
   const isStored = reply.hasHeader('content-encoding')
   if (isStored ? reply.contentTag === undefined : !isStream(content) && Buffer.byteLength(content) < COMPRESS_BYTES_MIN)
     return false
+  varyByCoding(reply)
+  return true
+}
+
+export function varyByCoding(reply: FastifyReply): void {
   const vary = reply.getHeader('vary')
   if (vary === undefined) void reply.header('vary', 'accept-encoding')
   else if (!/accept-encoding/i.test(String(vary))) void reply.header('vary', `${String(vary)}, accept-encoding`)
-  return true
 }
 
 function isStream(content: Content): content is Readable {

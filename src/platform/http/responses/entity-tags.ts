@@ -1,4 +1,5 @@
 // Strong ETags, conditional requests and Cache-Control.
+import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import {
@@ -12,18 +13,35 @@ import {
   writeObject,
 } from '#lib/text/json-bytes.ts'
 import { convertInPieces } from '#lib/text/json-pieces.ts'
-import { CODINGS, codingFor } from './content-coding.ts'
+import { CODINGS, codedTag, codingFor } from './content-coding.ts'
 import { sendRaw } from './declared-responses.ts'
-import { hasCodings } from './encode-response.ts'
+import { hasCodings, varyByCoding } from './encode-response.ts'
 
-/** Whether `If-None-Match` contains `etag`: in a list, as `*`, weak (RFC 9110, 13.1.2), or with the suffix of a compressed form. */
-export function matchesEntityTag(ifNoneMatch: string, etag: string): boolean {
-  if (ifNoneMatch.trim() === '*') return true
-  if (ifNoneMatch === etag) return true
-  return ifNoneMatch.split(',').some((candidate) => {
-    const tag = candidate.trim().replace(/^W\//, '')
-    return tag === etag || tag.replace(/-(?:gzip|br|zstd)"$/, '"') === etag
-  })
+/**
+ * Returns the ETag of the form that the client has, if `If-None-Match` contains it: in a list, as `*`, or weak (RFC 9110,
+ * 13.1.2). `etag` is the ETag of the uncompressed form. A 304 needs the ETag of the same form as its 200, because caches
+ * compare them.
+ */
+export function findKnownTag(headers: IncomingHttpHeaders, etag: string): string | undefined {
+  const { 'if-none-match': known, 'accept-encoding': accepted } = headers
+  if (known === undefined) return undefined
+  if (known === etag || known.trim() === '*') return etag
+  const tags = new Set(known.split(',').map((tag) => tag.trim().replace(/^W\//, '')))
+  const coding = codingFor(
+    accepted,
+    CODINGS.filter((each) => tags.has(codedTag(etag, each))),
+  )
+  if (coding !== undefined) return codedTag(etag, coding)
+  return tags.has(etag) ? etag : undefined
+}
+
+/** Whether the client has the current content. Then sets the status 304 and the ETag of the form that the client has. */
+export function isUnchanged(req: Pick<FastifyRequest, 'headers'>, reply: FastifyReply, etag: string): boolean {
+  const known = findKnownTag(req.headers, etag)
+  if (known === undefined) return false
+  if (known !== etag) varyByCoding(reply)
+  void reply.status(304).header('etag', known)
+  return true
 }
 
 export const CACHE_CONTROL = {
@@ -56,10 +74,10 @@ export function tagResponse(req: FastifyRequest, reply: FastifyReply, payload: u
     etag = entityTag(payload)
     void reply.header('etag', etag)
   }
-  const ifNoneMatch = req.headers['if-none-match']
-  if (ifNoneMatch === undefined || !matchesEntityTag(ifNoneMatch, etag)) return done(null, payload)
+  // Before the status changes, because a 304 has no codings.
   hasCodings(reply, payload)
-  void reply.status(304).removeHeader('content-type').removeHeader('content-length').removeHeader('content-encoding')
+  if (!isUnchanged(req, reply, etag)) return done(null, payload)
+  void reply.removeHeader('content-type').removeHeader('content-length').removeHeader('content-encoding')
   done(null, null)
 }
 

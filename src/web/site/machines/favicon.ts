@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify'
 import { notFound } from '#lib/errors.ts'
 import { entityTag } from '#lib/text/json-bytes.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
-import { matchesEntityTag } from '#platform/http/responses/entity-tags.ts'
+import { isUnchanged } from '#platform/http/responses/entity-tags.ts'
 import { drawIcon } from '#platform/images/draw-card.ts'
 import type { Pages } from '#web/kit/pages.ts'
 import type { PageRequest } from '#web/kit/request.ts'
@@ -22,7 +22,7 @@ async function sendFavicon({ deps, page, req, reply }: PageRequest): Promise<Fas
   if (drawn === undefined) throw notFound('page')
   const etag = entityTag(mark?.url ?? drawn.name)
   void reply.header('etag', etag).header('cache-control', 'public, max-age=86400')
-  if (matchesEntityTag(req.headers['if-none-match'] ?? '', etag)) return reply.status(304).send()
+  if (isUnchanged(req, reply, etag)) return reply.send()
   const bytes = await deps.cache.remember(FAVICONS).get(etag, async () => {
     const logo = await readIcon(deps, mark?.url ?? null)
     const icon = (await drawIcon(logo ?? drawn.bytes, SIDE)) ?? (await drawIcon(drawn.bytes, SIDE))

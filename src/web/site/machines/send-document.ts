@@ -1,7 +1,7 @@
 // Sends documents for programs, which request them again and again: with ETag and Last-Modified.
 import type { FastifyReply } from 'fastify'
 import { entityTag } from '#lib/text/json-bytes.ts'
-import { matchesEntityTag } from '#platform/http/responses/entity-tags.ts'
+import { isUnchanged } from '#platform/http/responses/entity-tags.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 
 type Document = {
@@ -28,8 +28,8 @@ export async function sendDocument(
   if (vary !== undefined) void reply.header('vary', vary)
   const { 'if-none-match': tags, 'if-modified-since': since = '' } = req.headers
   // A program that sends an ETag does not rely on the time, which has no more than seconds.
-  const isKnown = tags === undefined ? Date.parse(since) >= Date.parse(modified) : matchesEntityTag(tags, etag)
-  if (isKnown) return reply.status(304).send()
+  if (isUnchanged(req, reply, etag)) return reply.send()
+  if (tags === undefined && Date.parse(since) >= Date.parse(modified)) return reply.status(304).send()
   return reply.type(type).send(typeof body === 'string' ? body : await body())
 }
 

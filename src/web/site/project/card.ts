@@ -14,7 +14,7 @@ import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import type { Page } from '#platform/html/layout.ts'
 import type { PageContext } from '#platform/html/page-context.ts'
 import { callerOf } from '#platform/http/limits/client-address.ts'
-import { matchesEntityTag } from '#platform/http/responses/entity-tags.ts'
+import { isUnchanged } from '#platform/http/responses/entity-tags.ts'
 import { CARD_HEIGHT, CARD_WIDTH, createDrawCard } from '#platform/images/draw-card.ts'
 import type { Deps } from '#ports/deps.ts'
 import { PATHS, projectPath, withQuery } from '#web/kit/paths.ts'
@@ -39,7 +39,7 @@ export function createCardHandler(): (request: PageRequest) => Promise<FastifyRe
     // A hash of the content: a cached card is never older than its project.
     const etag = entityTag(JSON.stringify([name, summary, color, icon_url, footer, mark?.url]))
     void reply.header('etag', etag).header('cache-control', 'public, max-age=0, must-revalidate')
-    if (matchesEntityTag(req.headers['if-none-match'] ?? '', etag)) return reply.status(304).send()
+    if (isUnchanged(req, reply, etag)) return reply.send()
     const bytes = await deps.cache.remember(CARDS).get(etag, async () => {
       const [icon, logo] = await Promise.all([readIcon(deps, icon_url), readIcon(deps, mark?.url ?? null)])
       return draw({ title: name, text: summary, footer, color, icon, mark: logo }, callerOf(req))

@@ -13,7 +13,7 @@ import { parseId } from '#lib/ids.ts'
 import { viewerWith } from '#platform/http/auth/auth.ts'
 import { IdParams, parseIds } from '#platform/http/query-values.ts'
 import { sendRaw } from '#platform/http/responses/declared-responses.ts'
-import { matchesEntityTag } from '#platform/http/responses/entity-tags.ts'
+import { isUnchanged } from '#platform/http/responses/entity-tags.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import { attachment } from '../attachment.ts'
@@ -110,8 +110,7 @@ async function sendArchive(
     .header('cache-control', `${req.viewer === null ? 'public' : 'private'}, max-age=0, must-revalidate`)
     .header('x-content-type-options', 'nosniff')
     .header('content-disposition', attachment(name.replace(/[/\\:]/g, '_')))
-  const ifNoneMatch = req.headers['if-none-match']
-  if (ifNoneMatch !== undefined && matchesEntityTag(ifNoneMatch, etag)) return sendRaw(reply.status(304))
+  if (isUnchanged(req, reply, etag)) return sendRaw(reply)
   await deps.files.assertAvailable()
   // Once the response has started, a missing file can only truncate it.
   if ((await deps.files.stat(files[0]?.storageKey ?? '')) === undefined)
