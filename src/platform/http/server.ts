@@ -19,6 +19,7 @@ import type { Log } from '#platform/telemetry/log.ts'
 import type { Metrics } from '#platform/telemetry/metrics.ts'
 import { type AuthOptions, authHook } from './auth/auth.ts'
 import { parseJson } from './bodies/json-body.ts'
+import { ignoreNulls } from './bodies/patch-nulls.ts'
 import { deprecate } from './deprecation.ts'
 import { handleError } from './error-handler.ts'
 import { serveFastPath } from './fast-path.ts'
@@ -188,7 +189,8 @@ function addRouteChecks(app: App, options: ServerOptions): void {
     if (methods.every((each) => each === 'OPTIONS')) return
     deprecate(route, options.log)
     if (config?.auth === undefined) throw new Error(`${methods.join()} ${url} does not declare config.auth`)
-    if (writes(route) && !hasDryRun(route)) route.preValidation = [...asArray(route.preValidation), rejectDryRun]
+    const ownChecks = [writes(route) && !hasDryRun(route) ? rejectDryRun : undefined, ignoreNulls(route)]
+    route.preValidation = [...asArray(route.preValidation), ...ownChecks.filter((check) => check !== undefined)]
     if (route.schema !== undefined && route.schema.hide !== true) {
       route.schema.response = completeResponses(route.schema.response as Record<string, unknown> | undefined)
     }

@@ -1,5 +1,5 @@
-// Every declared field of a create or update request changes the view. This test finds fields that are declared but not
-// saved, and new fields without a sample.
+// Every declared field of a create or update request changes the view, and null in a PATCH clears a field or changes nothing.
+// These tests find fields that are declared but not saved, and new fields without a sample.
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
@@ -9,7 +9,7 @@ import { form } from '#test/support/http/forms.ts'
 import { asList, asObject, type Json, type Operation, operationsOf, resolve } from '#test/support/http/openapi-rules.ts'
 import { DECLARED, type Declared, type FieldSample } from './declared-samples.ts'
 import { opened, t } from './fixture.ts'
-import { authorizationOf, buildRequest, type Request, resolveGiven } from './requests.ts'
+import { authorizationOf, authorizedRequest, buildRequest, type Request, resolveGiven } from './requests.ts'
 import { createWorld, type World } from './world.ts'
 
 let document: Json
@@ -170,3 +170,71 @@ function valueAt(view: unknown, place: string): unknown {
     .split('.')
     .reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined | null)?.[key], view)
 }
+
+type Field = { id: string; field: string; isNullable: boolean }
+
+/** The optional fields of the JSON body of each PATCH. */
+async function optionalFields(url: string): Promise<Field[]> {
+  const described: Json = (await t.anyone.get(url)).json()
+  return operationsOf(described).flatMap(({ method, operation }) => {
+    const content = asObject(asObject(operation['requestBody'])['content'])
+    if (method !== 'patch' || content['application/json'] === undefined) return []
+    const { properties, required = [] } = resolve(described, asObject(asObject(content['application/json'])['schema']))
+    return Object.entries(asObject(properties)).flatMap(([field, schema]) => {
+      if ((required as string[]).includes(field)) return []
+      const { type, anyOf, nullable } = resolve(described, asObject(schema))
+      const choices = [{ nullable }, ...((anyOf ?? []) as Json[])]
+      const isNullable = (type ?? anyOf) === undefined || choices.some((choice) => choice['nullable'] === true)
+      return [{ id: String(operation['operationId']), field, isNullable }]
+    })
+  })
+}
+
+const isEmpty = (value: unknown): boolean =>
+  [undefined, null, ''].includes(value as '') || (typeof value === 'object' && Object.keys(value ?? {}).length === 0)
+
+/** Sets the field, sends null, and compares the views. */
+async function problemOfNull(route: RouteEntry, field: string): Promise<string | undefined> {
+  const declared = DECLARED[route.operationId]
+  const sample = declared?.fields?.[field]
+  const world = createWorld(t)
+  if (declared === undefined || sample === undefined) {
+    const request = await authorizedRequest(t, route, world)
+    const answer = await t.inject({ ...request, payload: { ...asObject(request.payload), [field]: null } })
+    return answer.statusCode < 300 ? undefined : `${answer.statusCode} ${answer.body}`
+  }
+  const value = typeof sample.send === 'function' ? await sample.send(world) : sample.send
+  const beside = typeof sample.beside === 'function' ? await sample.beside(world) : sample.beside
+  const sendNull = (by: FieldSample) => write(world, route, declared, by, { [field]: null })
+  const untouched = await sendNull(sample)
+  if (typeof untouched === 'string') return untouched
+  const again = { ...sample, before: async () => {} }
+  const set = await write(world, route, declared, again, { ...beside, [field]: value })
+  if (typeof set === 'string') return `with a value: ${set}`
+  const cleared = await sendNull(again)
+  if (typeof cleared === 'string') return cleared
+  const [old, now] = [cleared.before, cleared.after].map((view) => valueAt(view, sample.at ?? field))
+  const initial = valueAt(untouched.after, sample.at ?? field)
+  return isEmpty(now) || [old, initial].some((each) => isDeepStrictEqual(each, now))
+    ? undefined
+    : `${JSON.stringify(old)} became ${JSON.stringify(now)}`
+}
+
+describe('null in a PATCH', () => {
+  for (const url of ['/docs/openapi.json', '/docs/v2/openapi.json']) {
+    test(`of ${url} clears a field or changes nothing`, async () => {
+      const fields = await optionalFields(url)
+      assert.ok(fields.length > 40, `${fields.length} fields`)
+      const problems = fields
+        .filter(({ isNullable }) => !isNullable)
+        .map(({ id, field }) => `${id}.${field}: not nullable`)
+      for (const { id, field } of fields) {
+        const route = t.app.routeTable().find(({ operationId }) => operationId === id)
+        assert.ok(route !== undefined, id)
+        const problem = await problemOfNull(route, field)
+        if (problem !== undefined) problems.push(`${id}.${field}: ${problem}`)
+      }
+      assert.deepEqual(problems, [])
+    })
+  }
+})

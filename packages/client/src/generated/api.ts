@@ -5804,7 +5804,7 @@ export interface components {
          */
         AffiliateCodePatch: {
             /** @description Name of the site or page that uses the code */
-            source_name?: string;
+            source_name?: string | null;
             /** @description The affiliate's share of a sale, from 0 to 1; null for the operator's default */
             revenue_split?: string | null;
         };
@@ -7635,7 +7635,7 @@ export interface components {
                 project_update?: boolean | null;
                 /** @description Messages of moderators to operators. Default: true */
                 operator_question?: boolean | null;
-            };
+            } | null;
         };
         /** OAuthAccessToken */
         OAuthAccessToken: {
@@ -7682,10 +7682,10 @@ export interface components {
         };
         /** OAuthApplicationPatch */
         OAuthApplicationPatch: {
-            name?: string;
+            name?: string | null;
             /** @description Scopes that the application can request, without restricted scopes. The sum of their bits, or a list of their names */
-            max_scopes?: number | string[];
-            redirect_uris?: string[];
+            max_scopes?: (number | string[]) | (never | null);
+            redirect_uris?: string[] | null;
             url?: string | null;
             description?: string | null;
         };
@@ -7977,20 +7977,20 @@ export interface components {
         };
         /** PersonalAccessTokenChanges */
         PersonalAccessTokenChanges: {
-            name?: string;
+            name?: string | null;
             /**
              * Format: date-time
              * @description Time of expiry, at most 10 years from now; the operator can set an earlier limit
              */
-            expires?: string;
+            expires?: string | null;
             /** @description Always rejected, because the scopes of a token cannot be changed */
             scopes?: unknown;
             /** @description Always rejected, because the limits of a token cannot be changed */
             limits?: unknown;
             /** @description The caller's password, or a personal token of the linked code-host account if the account has no password. Not required if the session was confirmed within the last 10 minutes */
-            password?: string;
+            password?: string | null;
             /** @description Two-factor code or backup code; required with `password` if two-factor sign-in is enabled */
-            code?: string;
+            code?: string | null;
         };
         /** PictureSize */
         PictureSize: {
@@ -8102,18 +8102,18 @@ export interface components {
          */
         ProjectBulkPatch: {
             /** @description Names of categories from `GET /v3/tag/category` */
-            categories?: string[];
+            categories?: string[] | null;
             /** @description Names of categories from `GET /v3/tag/category` */
-            add_categories?: string[];
-            remove_categories?: string[];
+            add_categories?: string[] | null;
+            remove_categories?: string[] | null;
             /** @description Secondary categories, which search also matches */
-            additional_categories?: string[];
-            add_additional_categories?: string[];
-            remove_additional_categories?: string[];
+            additional_categories?: string[] | null;
+            add_additional_categories?: string[] | null;
+            remove_additional_categories?: string[] | null;
             /** @description Platform name → HTTPS URL; null removes the link */
             link_urls?: {
                 [key: string]: string | null;
-            };
+            } | null;
         };
         /** ProjectChanges */
         ProjectChanges: {
@@ -8309,31 +8309,30 @@ export interface components {
         };
         /** ProjectPatch */
         ProjectPatch: {
-            name?: string;
-            slug?: string;
-            summary?: string;
+            name?: string | null;
+            slug?: string | null;
+            summary?: string | null;
             /** @description Markdown */
-            description?: string;
+            description?: string | null;
             /** @description Names of categories from `GET /v3/tag/category` */
-            categories?: string[];
+            categories?: string[] | null;
             /** @description Secondary categories, which search also matches */
-            additional_categories?: string[];
+            additional_categories?: string[] | null;
             /** @description SPDX expression, or `arr` for all rights reserved */
-            license_id?: string;
+            license_id?: string | null;
             /** @description Platform name → HTTPS URL; null removes the link */
             link_urls?: {
                 [key: string]: string | null;
-            };
+            } | null;
             /** @description Type of a project without versions, from `GET /v3/project_type`; later, the loaders decide */
             project_type?: string | null;
             requested_status?: ("approved" | "archived" | "unlisted" | "private" | "draft") | (never | null);
             license_url?: string | null;
             /** @description Whether everyone can see downloads by day, version, loader and country. If false, only members can. Default: true */
-            public_statistics?: boolean;
+            public_statistics?: boolean | null;
             /** @description Whether the licence was chosen. A project whose licence was not chosen cannot be submitted for review. Default: true */
-            license_decided?: boolean;
-            /** @enum {string} */
-            status?: "approved" | "archived" | "rejected" | "draft" | "unlisted" | "processing" | "withheld" | "scheduled" | "private" | "unknown";
+            license_decided?: boolean | null;
+            status?: ("approved" | "archived" | "rejected" | "draft" | "unlisted" | "processing" | "withheld" | "scheduled" | "private" | "unknown") | (never | null);
             /**
              * Format: date-time
              * @description When the project takes the status `requested_status`; only with the status `scheduled`
@@ -8344,14 +8343,10 @@ export interface components {
             /** @description Details of the message, in Markdown. Members can only clear them (null), after the approval */
             moderation_message_body?: string | null;
             /** @description The state that the moderator has seen, from the queue or the changes of the project. 409 if the project has changed since, with the last event. Only for moderators */
-            seen?: string;
-            /**
-             * @description `trusted_only`: only trusted publishers publish versions. Members see it with the trusted publishers
-             * @enum {string}
-             */
-            publishing?: "any" | "trusted_only";
-            /** @enum {string} */
-            monetization_status?: "monetized" | "demonetized" | "force-demonetized";
+            seen?: string | null;
+            /** @description `trusted_only`: only trusted publishers publish versions. Members see it with the trusted publishers */
+            publishing?: ("any" | "trusted_only") | (never | null);
+            monetization_status?: ("monetized" | "demonetized" | "force-demonetized") | (never | null);
         };
         /** ProjectStatistics */
         ProjectStatistics: {
@@ -9031,15 +9026,15 @@ export interface components {
         /** SavedReplyPatch */
         SavedReplyPatch: {
             /** @description Group in which pages list it */
-            topic?: string;
+            topic?: string | null;
             /**
              * @description Language of the text as a BCP 47 tag
              * @example en
              */
-            language?: string;
-            title?: string;
+            language?: string | null;
+            title?: string | null;
             /** @description Markdown. Pages replace `{project}`, `{version}` and `{file}` by names when a moderator inserts the text */
-            body?: string;
+            body?: string | null;
         };
         /** SearchHit */
         SearchHit: {
@@ -9881,9 +9876,9 @@ export interface components {
             payout_handle?: string | null;
             allow_friend_requests?: boolean | null;
             /** @description The caller's password, or a personal token of the linked code-host account if the account has no password. Not required if the session was confirmed within the last 10 minutes */
-            password?: string;
+            password?: string | null;
             /** @description Two-factor code or backup code; required with `password` if two-factor sign-in is enabled */
-            code?: string;
+            code?: string | null;
         };
         /**
          * UserRecord
@@ -10037,11 +10032,9 @@ export interface components {
         };
         /** VersionBulkPatch */
         VersionBulkPatch: {
-            /** @enum {string} */
-            status?: "listed" | "archived" | "draft" | "unlisted";
-            featured?: boolean;
-            /** @enum {string} */
-            version_type?: "release" | "beta" | "alpha";
+            status?: ("listed" | "archived" | "draft" | "unlisted") | (never | null);
+            featured?: boolean | null;
+            version_type?: ("release" | "beta" | "alpha") | (never | null);
             /** @description Sort key, ascending */
             ordering?: number | null;
         };
@@ -10118,13 +10111,12 @@ export interface components {
         };
         /**
          * VersionPatch
-         * @description Only a draft that was never published can have an empty list of loaders, or null as name and version_number. Publishing it requires all fields of a version.
+         * @description Only a draft that was never published can have an empty list of loaders, and no name and version number: null clears them in such a draft and changes nothing in other versions. Publishing it requires all fields of a version.
          */
         VersionPatch: {
             name?: string | null;
             version_number?: string | null;
-            /** @enum {string} */
-            version_type?: "release" | "beta" | "alpha";
+            version_type?: ("release" | "beta" | "alpha") | (never | null);
             dependencies?: {
                 project_id?: string | null;
                 version_id?: string | null;
@@ -10134,15 +10126,14 @@ export interface components {
                 dependency_type: "required" | "optional" | "incompatible" | "embedded";
                 /** @description ID by which the manifest of the file names the dependency; proposals for later versions use it */
                 declared_id?: string | null;
-            }[];
-            featured?: boolean;
+            }[] | null;
+            featured?: boolean | null;
             /** @description Sort key, ascending */
             ordering?: number | null;
             /** @description Markdown */
-            changelog?: string;
-            loaders?: string[];
-            /** @enum {string} */
-            status?: "listed" | "archived" | "draft" | "unlisted" | "scheduled";
+            changelog?: string | null;
+            loaders?: string[] | null;
+            status?: ("listed" | "archived" | "draft" | "unlisted" | "scheduled") | (never | null);
             requested_status?: ("listed" | "archived" | "draft" | "unlisted") | (never | null);
             /**
              * Format: date-time
@@ -10150,16 +10141,16 @@ export interface components {
              */
             scheduled_at?: string | null;
             /** @description Number of downloads; only moderators can set it */
-            downloads?: number;
+            downloads?: number | null;
             withdrawn?: components["schemas"]["VersionWithdrawal"];
             /** @description SHA-512 hash of the file of this version to install */
-            primary_file?: string;
+            primary_file?: string | null;
             file_types?: {
                 /** @enum {string} */
                 algorithm: "sha1" | "sha512";
                 hash: string;
                 file_type: ("required-resource-pack" | "optional-resource-pack" | "sources-jar" | "dev-jar" | "javadoc-jar" | "signature" | "unknown") | (never | null);
-            }[];
+            }[] | null;
         } & {
             [key: string]: unknown;
         };
@@ -10316,27 +10307,24 @@ export interface components {
              * @description Address that receives the events. A user cannot name private addresses
              * @example https://hooks.example.org/depot
              */
-            url?: string;
-            /**
-             * @description `standard`: Standard Webhooks. `discord`: messages for a Discord webhook. `github`: like GitHub
-             * @enum {string}
-             */
-            format?: "standard" | "discord" | "github";
+            url?: string | null;
+            /** @description `standard`: Standard Webhooks. `discord`: messages for a Discord webhook. `github`: like GitHub */
+            format?: ("standard" | "discord" | "github") | (never | null);
             /**
              * @description Events, or `*` for all: project.created, project.updated, project.status_changed, project.removed, project.transferred, version.published, version.updated, version.withdrawn, version.removed, member.invited, member.joined, member.left, report.created, report.closed, scan.quarantined, advisory.published, organization.project_added, organization.project_removed, collection.updated, account.created, dependency.broken
              * @example [
              *       "version.published"
              *     ]
              */
-            events?: string[];
+            events?: string[] | null;
             /** @description Only events of versions with one of these loaders. Empty: all. Other events are not filtered */
-            loaders?: string[];
+            loaders?: string[] | null;
             /** @description Only events of versions for one of these game versions. Empty: all */
-            game_versions?: string[];
+            game_versions?: string[] | null;
             /** @description Only events of versions with one of these channels. Empty: all */
-            version_types?: ("release" | "beta" | "alpha")[];
+            version_types?: ("release" | "beta" | "alpha")[] | null;
             /** @description `true` also drops queued deliveries that are older than 24 hours */
-            active?: boolean;
+            active?: boolean | null;
         };
         /** WebhookSecret */
         WebhookSecret: {
@@ -11694,18 +11682,18 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    flow?: string;
-                    old_password?: string;
+                    flow?: string | null;
+                    old_password?: string | null;
                     /** @description The caller's password, or a personal token of the linked code-host account if the account has no password. Not required if the session was confirmed within the last 10 minutes */
-                    password?: string;
+                    password?: string | null;
                     /** @description Two-factor code or backup code; required with `password` if two-factor sign-in is enabled */
-                    code?: string;
+                    code?: string | null;
                     new_password: string;
                     /**
                      * @description Whether to end everything else that acts for the account too: access tokens, authorizations of applications, the secret feed, the link to a code host, and tokens of service accounts that the user created
                      * @default true
                      */
-                    end_tokens?: boolean;
+                    end_tokens?: boolean | null;
                 };
             };
         };
@@ -11735,9 +11723,9 @@ export interface operations {
                 "application/json": {
                     email: string;
                     /** @description The caller's password, or a personal token of the linked code-host account if the account has no password. Not required if the session was confirmed within the last 10 minutes */
-                    password?: string;
+                    password?: string | null;
                     /** @description Two-factor code or backup code; required with `password` if two-factor sign-in is enabled */
-                    code?: string;
+                    code?: string | null;
                 };
             };
         };
@@ -15855,7 +15843,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description Only a draft that was never published can have an empty list of loaders, or null as name and version_number. Publishing it requires all fields of a version. */
+        /** @description Only a draft that was never published can have an empty list of loaders, and no name and version number: null clears them in such a draft and changes nothing in other versions. Publishing it requires all fields of a version. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["VersionPatch"];

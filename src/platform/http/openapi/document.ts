@@ -1,14 +1,16 @@
 // Converts the schemas of the routes to OpenAPI 3.0 and adds what the schemas do not express.
-import type { FastifyContextConfig } from 'fastify'
+import type { FastifyContextConfig, RouteOptions } from 'fastify'
+import { declareNulls } from '../bodies/patch-nulls.ts'
 import type { RouteAuth } from '../route-config.ts'
 import { describeAccess, STATUS_DESCRIPTIONS } from './texts.ts'
 
 type Json = Record<string, unknown>
 
-/** Adds the required credentials and unvalidated bodies to the schema of a route. */
-export function describeRoute(schema: Json, config: FastifyContextConfig | undefined): Json {
+/** Adds the required credentials, unvalidated bodies and nulls in a PATCH to the schema of a route. */
+export function describeRoute(schema: Json, { method, config }: Pick<RouteOptions, 'method' | 'config'>): Json {
   return {
     ...schema,
+    ...(method === 'PATCH' && 'body' in schema ? { body: declareNulls(schema['body']) } : {}),
     ...describeUnvalidated(schema, config),
     ...withAccess(schema, config),
     security: securityOf(config?.auth),

@@ -96,7 +96,7 @@ async function registerDocument(
     },
     transform: ({ schema, url, route }) => ({
       schema: {
-        ...describeRoute((schema ?? {}) as Record<string, unknown>, route.config),
+        ...describeRoute((schema ?? {}) as Record<string, unknown>, route),
         ...(url.includes('*') || versionOf(url) !== described ? { hide: true } : {}),
       } as never,
       url,

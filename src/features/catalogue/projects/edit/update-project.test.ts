@@ -102,7 +102,7 @@ describe('fields', () => {
     ['name', { name: 'ab' }],
     ['name', { name: 'a'.repeat(65) }],
     ['name', { name: ' ab ' }],
-    ['name', { name: null }],
+    ['name', { name: 5 }],
     ['summary', { summary: 'a'.repeat(257) }],
     ['description', { description: 'a'.repeat(65_537) }],
     ['categories', { categories: ['magic', 'mobs', 'food', 'storage'] }],

@@ -119,7 +119,6 @@ describe('rejected requests, which change nothing', () => {
     [{ remove_additional_categories: ['sculpture'] }, 'remove_additional_categories.0'],
     [{ add_categories: ['food', 'mobs', 'social'] }, 'add_categories'],
     [{ categories: 'magic' }, 'categories'],
-    [{ categories: null }, 'categories'],
     [{ link_urls: { sculpture: 'https://example.org' } }, 'link_urls.sculpture'],
     [{ link_urls: { issues: 'http://example.org' } }, 'link_urls.issues'],
   ]

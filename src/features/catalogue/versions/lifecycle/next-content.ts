@@ -58,16 +58,12 @@ export function nextContent(version: VersionRow, patch: VersionPatch, taxonomy: 
 
 /** Returns the columns that each field of the patch sets. Only a new draft can lack a name, a number and loaders. */
 function columnsOf(taxonomy: Taxonomy, { is_new_draft }: VersionRow): PatchColumns<ColumnFields, Columns> {
-  const text = (field: string, value: string | null): string => {
-    if (value === null && !is_new_draft) throw validationError(field, 'must be string')
-    return value ?? ''
-  }
   return {
     name: (name) => {
       if (name !== null && isBlank(name)) throw validationError('name', 'must not be blank')
-      return { name: text('name', name).trim() }
+      return name === null && !is_new_draft ? {} : { name: (name ?? '').trim() }
     },
-    version_number: (number) => ({ version_number: text('version_number', number) }),
+    version_number: (number) => (number === null && !is_new_draft ? {} : { version_number: number ?? '' }),
     changelog: (changelog) => ({ changelog }),
     version_type: (version_type) => ({ version_type }),
     loaders: (loaders) => {

@@ -65,7 +65,7 @@ export const versionPatchKeys = {
 export const VersionPatch = Type.Object(versionPatchKeys, {
   title: 'VersionPatch',
   description:
-    'Only a draft that was never published can have an empty list of loaders, or null as name and version_number. Publishing it requires all fields of a version.',
+    'Only a draft that was never published can have an empty list of loaders, and no name and version number: null clears them in such a draft and changes nothing in other versions. Publishing it requires all fields of a version.',
   additionalProperties: Type.Unknown({ description: 'Value of a loader field; null leaves it unchanged' }),
 })
 export type VersionPatch = Static<typeof VersionPatch>

