@@ -351,18 +351,23 @@ describe('bodies', () => {
 
 describe('query values', () => {
   test('ids must be a JSON array of at most 1000 strings', async () => {
-    for (const ids of [
-      'x',
-      '{}',
-      '[1]',
-      '"a"',
-      'null',
-      JSON.stringify(Array.from({ length: 1001 }, (_, i) => `a${i}`)),
-    ]) {
+    for (const [ids, field] of [
+      ['x', 'ids'],
+      ['{}', 'ids'],
+      ['["a","b",1]', 'ids.2'],
+      ['"a"', 'ids'],
+      ['null', 'ids'],
+      [JSON.stringify(Array.from({ length: 1001 }, (_, i) => `a${i}`)), 'ids'],
+    ] as const) {
       const answer = await t.anyone.get('/v3/projects', { query: { ids } })
       assert.equal(answer.statusCode, 400, ids.slice(0, 20))
       assert.equal(answer.json().error, 'invalid_input')
-      assert.equal(answer.json().details.field, 'ids')
+      assert.equal(answer.json().details.field, field)
+    }
+    for (const path of ['versions', 'collections', 'teams', 'organizations']) {
+      const answer = await t.anyone.get(`/v3/${path}`, { query: { ids: '["AAAAAAAA","AAAAAAAA","not an ID"]' } })
+      if (path === 'organizations') assert.equal(answer.statusCode, 200, 'an organization has a name')
+      else assertError(answer, 400, 'decoding_error', 'ids.2')
     }
     const missing = await t.anyone.get('/v3/projects')
     assert.equal(missing.statusCode, 400)

@@ -1,7 +1,7 @@
 // Schemas and parsers of path and query values: IDs, lists of IDs and JSON.
 import Type, { type Static } from 'typebox'
 import { ApiError, invalidInput } from '#lib/errors.ts'
-import { ID_PATTERN } from '#lib/ids.ts'
+import { ID_PATTERN, isIdForm, parseId } from '#lib/ids.ts'
 import { JSON_LIST } from '#lib/schema/schema-parts.ts'
 import { checkStorable, NAME_PATTERN, REVISION_PATTERN } from '#lib/text/text-rules.ts'
 import { CURSOR_PATTERN } from '#platform/db/list-position.ts'
@@ -75,11 +75,26 @@ export const PageQuery = Type.Object({
  */
 export function parseIds(text: string, field = 'ids'): string[] {
   const value = parseJsonValue(text, field)
-  if (!Array.isArray(value) || !value.every((item): item is string => typeof item === 'string')) {
-    throw invalidInput(`${field} must be a JSON array of strings`, field)
-  }
+  if (!Array.isArray(value)) throw invalidInput(`${field} must be a JSON array of strings`, field)
   if (value.length > IDS_MAX) throw invalidInput(`${field} can contain at most ${IDS_MAX} items`, field)
-  return [...new Set(value)]
+  const items = new Set<string>()
+  for (const [index, item] of value.entries()) {
+    if (typeof item !== 'string') throw invalidInput(`${field}.${index} must be a string`, `${field}.${index}`)
+    items.add(item)
+  }
+  return [...items]
+}
+
+/**
+ * Parses `ids` like `parseIds`, for resources without a name.
+ * @throws ApiError `invalid_input` with the field, and errors of `parseId` with the index of the ID.
+ */
+export function parseIdList(text: string): string[] {
+  const ids = parseIds(text)
+  if (ids.every(isIdForm)) return ids
+  // `parseIds` has removed duplicates.
+  const sent = JSON.parse(text) as string[]
+  return sent.map((id, index) => parseId(id, `ids.${index}`))
 }
 
 /**

@@ -4,10 +4,16 @@ import Type, { type TSchema } from 'typebox'
 import { iconRoutes } from '#features/basics/images/icon-routes.ts'
 import { BulkQuery } from '#features/catalogue/projects/edit/requests.ts'
 import { isDryRun } from '#lib/dry-run-request.ts'
-import { parseId } from '#lib/ids.ts'
 import { convertInPieces } from '#lib/text/json-pieces.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
-import { expectedRevision, IdsQuery, IfMatch, ProjectParams, parseIds } from '#platform/http/query-values.ts'
+import {
+  expectedRevision,
+  IdsQuery,
+  IfMatch,
+  ProjectParams,
+  parseIdList,
+  parseIds,
+} from '#platform/http/query-values.ts'
 import { done, Empty } from '#platform/http/responses/declared-responses.ts'
 import { sendBytes, sendList } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
@@ -173,7 +179,7 @@ function bulkRoute(app: App, deps: Deps): void {
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
-      const ids = parseIds(req.query.ids).map((id) => parseId(id, 'ids'))
+      const ids = parseIdList(req.query.ids)
       return sendDone(reply, deps, (using) => updateProjects(using, viewer, { ids, patch: req.body }))
     },
   )

@@ -20,7 +20,7 @@ export type ResolveDeps = ChooseDeps & Pick<Deps, 'metrics'>
  */
 export async function resolveItems(deps: ResolveDeps, body: ResolveBody): Promise<Answer> {
   checkRequest(body)
-  const target = toTarget(deps, filterOfBody(body))
+  const target = toTarget(deps, filterOfBody(body, deps.taxonomy))
   const { pins = 'prefer', strategy = 'newest' } = body
   const keep = new Map(Object.entries(body.keep ?? {}))
   const items = await findItems(deps, body.items)

@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { parseId } from '#lib/ids.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
-import { IdParams, IdsQuery, parseIds } from '#platform/http/query-values.ts'
+import { IdParams, IdsQuery, parseIdList } from '#platform/http/query-values.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -82,7 +82,7 @@ export function threadReads(app: App, deps: ThreadDeps, prefix = '/v3', form: Th
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
-      const ids = parseIds(req.query.ids).map((id) => parseId(id, 'ids'))
+      const ids = parseIdList(req.query.ids)
       const threads = await listReadableThreads(deps.db, viewer, ids)
       requireSizeLimit(threads)
       const { bytes, etag } = await joinThreads(await listThreadBytes(deps, viewer, threads, form))

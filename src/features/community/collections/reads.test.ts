@@ -105,9 +105,9 @@ test('lists by ID keep the order asked for, collapse duplicates and leave out wh
   const [first, second] = [await collection(creator), await collection(creator)]
   assert.deepEqual(ids(await list(t.anyone, named([second, first, second, 'zzzzzzzz']))), [second, first])
   assert.deepEqual(await list(t.anyone, named([])), [])
-  assertError(await t.anyone.get(named([first, 'not-an-id'])), 400, 'decoding_error', 'ids')
+  assertError(await t.anyone.get(named([first, 'not-an-id'])), 400, 'decoding_error', 'ids.1')
   assertError(await t.anyone.get('/v3/collections?ids=nonsense'), 400, 'invalid_input', 'ids')
-  assertError(await t.anyone.get('/v3/collections?ids=[5]'), 400, 'invalid_input', 'ids')
+  assertError(await t.anyone.get('/v3/collections?ids=[5]'), 400, 'invalid_input', 'ids.0')
   assertError(await t.anyone.get('/v3/collections'), 400, 'invalid_input', 'ids')
   const many = Array.from({ length: 1001 }, (_, index) => `a${index}`)
   assertError(await t.anyone.get(named(many)), 400, 'invalid_input', 'ids')

@@ -6,7 +6,7 @@ import { notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import { writeJsonArray } from '#lib/text/json-pieces.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
-import { expectedRevision, IdParams, IdsQuery, IfMatch, parseIds, UserParams } from '#platform/http/query-values.ts'
+import { expectedRevision, IdParams, IdsQuery, IfMatch, parseIdList, UserParams } from '#platform/http/query-values.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -54,7 +54,7 @@ function collectionReads(app: App, deps: Pick<Deps, 'db' | 'cache' | 'config'>):
       },
     },
     async (req, reply) => {
-      const ids = parseIds(req.query.ids).map((id) => parseId(id, 'ids'))
+      const ids = parseIdList(req.query.ids)
       const byId = new Map((await listCollections(deps.db, req.viewer, ids)).map((row) => [row.id, row]))
       return sendBytes(
         reply,

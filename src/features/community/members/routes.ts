@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { type MemberWriter, TeamMemberView, toMemberJson } from '#features/community/teams/views.ts'
 import { notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
-import { IdParams, IdsQuery, ProjectParams, parseIds } from '#platform/http/query-values.ts'
+import { IdParams, IdsQuery, ProjectParams, parseIdList } from '#platform/http/query-values.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -61,7 +61,7 @@ export function memberRoutes(
       },
     },
     async (req, reply) => {
-      const ids = parseIds(req.query.ids).map((id) => parseId(id, 'ids'))
+      const ids = parseIdList(req.query.ids)
       const teams = await listTeams(deps, req.viewer, ids, toJson)
       return sendBytes(reply, Buffer.from(`[${teams.join()}]`))
     },

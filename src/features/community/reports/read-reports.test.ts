@@ -50,7 +50,7 @@ test('reports by ID come in the order asked for, without others’', async () =>
   assert.deepEqual(await get(moderator, [b.id, c.id, a.id]), [b.id, c.id, a.id])
   assert.deepEqual(await get(reporter, []), [])
   const invalid = (text: string) => t.as(reporter).get('/v3/reports', { query: { ids: text } })
-  assertError(await invalid('["not-base62"]'), 400, 'decoding_error', 'ids')
+  assertError(await invalid('["not-base62"]'), 400, 'decoding_error', 'ids.0')
   assertError(await invalid('a,b'), 400, 'invalid_input', 'ids')
   assertError(
     await invalid(JSON.stringify(Array.from({ length: 1001 }, (_, n) => `a${n}`))),

@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { parseId } from '#lib/ids.ts'
 import { writeJsonArray } from '#lib/text/json-pieces.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
-import { IdParams, IdsQuery, parseIds } from '#platform/http/query-values.ts'
+import { IdParams, IdsQuery, parseIdList } from '#platform/http/query-values.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -53,7 +53,7 @@ export function reportReads(app: App, { db }: Pick<Deps, 'db'>, prefix = '/v3'):
       },
     },
     async (req, reply) => {
-      const ids = parseIds(req.query.ids).map((id) => parseId(id, 'ids'))
+      const ids = parseIdList(req.query.ids)
       const reports = await listVisibleReports(db, requireViewer(req), ids)
       return sendBytes(reply, await writeJsonArray(reports, toReportView))
     },

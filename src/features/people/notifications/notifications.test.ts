@@ -237,7 +237,7 @@ test('reading needs NOTIFICATION_READ, changing NOTIFICATION_WRITE, and IDs must
   }
   for (const method of ['patch', 'delete'] as const) {
     assertError(await writer[method]('/v3/notification/not-an-id'), 400, 'decoding_error', 'id')
-    assertError(await writer[method](named(['not-an-id'])), 400, 'decoding_error', 'ids')
+    assertError(await writer[method](named(['not-an-id'])), 400, 'decoding_error', 'ids.0')
     assertError(await writer[method]('/v3/notifications?ids=nonsense'), 400, 'invalid_input', 'ids')
     assertError(await writer[method]('/v3/notifications'), 400, 'invalid_input', 'ids')
     assertError(await writer[method]('/v3/notification/zzzzzzzz'), 404, 'not_found')

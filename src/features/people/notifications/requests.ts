@@ -1,10 +1,9 @@
 import Type from 'typebox'
-import { parseId } from '#lib/ids.ts'
-import { CursorQuery, parseIds } from '#platform/http/query-values.ts'
+import { CursorQuery, parseIdList } from '#platform/http/query-values.ts'
 
 /** Parses the query parameter `ids`. @throws ApiError `invalid_input` naming `ids`. */
 export function parseNotificationIds(query: { ids: string }): string[] {
-  return parseIds(query.ids).map((id) => parseId(id, 'ids'))
+  return parseIdList(query.ids)
 }
 
 export const NotificationListQuery = Type.Object({

@@ -3,6 +3,7 @@ import Type, { type Static } from 'typebox'
 import { invalidInput } from '#lib/errors.ts'
 import { Id, JSON_LIST } from '#lib/schema/schema-parts.ts'
 import { parseIds } from '#platform/http/query-values.ts'
+import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import { filterBody, filterOfQuery, filterQuery, versionTypesOfQuery } from '../lookup/list-requests.ts'
 import type { VersionFilter } from '../lookup/version-filter.ts'
 import { ALGORITHMS, HASH_LENGTH_MAX, HASHES_MAX, type HashQuery } from './resolve-files.ts'
@@ -67,8 +68,9 @@ export const IndividualBody = Type.Object({
 
 export function filterOfUpdateQuery(
   query: Static<typeof UpdateQuery> | Omit<Static<typeof UpdateQuery>, 'hashes'>,
+  taxonomy: Taxonomy,
 ): VersionFilter {
-  return { ...filterOfQuery(query), versionTypes: versionTypesOfQuery(query.version_types) }
+  return { ...filterOfQuery(query, taxonomy), versionTypes: versionTypesOfQuery(query.version_types) }
 }
 
 /** A request for one file by its hash. */

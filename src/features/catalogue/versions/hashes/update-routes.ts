@@ -56,7 +56,12 @@ function singleUpdate(app: App, deps: Deps, { prefix, version: { schema, toJson 
       },
     },
     async (req, reply) => {
-      const version = await checkUpdate(deps, req.viewer, { ...req.params, ...req.query }, filterOfBody(req.body))
+      const version = await checkUpdate(
+        deps,
+        req.viewer,
+        { ...req.params, ...req.query },
+        filterOfBody(req.body, deps.taxonomy),
+      )
       return sendBytes(reply, toJson(version).bytes)
     },
   )
@@ -88,7 +93,7 @@ function bulkUpdates(app: App, deps: Deps, api: CatalogueForms): void {
       `${api.prefix}/${path}`,
       { config, schema: { operationId: `find${noun}`, ...schema, body: UpdateBody } },
       async (req, reply) => {
-        const filter = filterOfBody(req.body)
+        const filter = filterOfBody(req.body, deps.taxonomy)
         const updates = await checkUpdates(deps, req.viewer, hashesOf(req.body), () => filter)
         return sendObject(reply, convertEach(updates, convert))
       },
@@ -112,7 +117,7 @@ function queryUpdates(app: App, deps: Deps): void {
     },
     async (req, reply) => {
       const file = { ...req.params, ...req.query }
-      const { bytes, etag } = await checkUpdate(deps, req.viewer, file, filterOfUpdateQuery(req.query))
+      const { bytes, etag } = await checkUpdate(deps, req.viewer, file, filterOfUpdateQuery(req.query, deps.taxonomy))
       return sendBytes(reply, bytes, etag)
     },
   )
@@ -121,7 +126,7 @@ function queryUpdates(app: App, deps: Deps): void {
       `/v3/${path}`,
       { config: cached, schema: { operationId: `get${noun}`, ...schema, querystring: UpdateQuery } },
       async (req, reply) => {
-        const filter = filterOfUpdateQuery(req.query)
+        const filter = filterOfUpdateQuery(req.query, deps.taxonomy)
         const updates = await checkUpdates(deps, req.viewer, hashesOf(req.query), () => filter)
         return sendObject(reply, convertEach(updates, convert))
       },
@@ -145,7 +150,8 @@ function individualUpdates(app: App, deps: Deps, { prefix, version: { schema, to
     async (req, reply) => {
       const filters = new Map<string, VersionFilter>()
       // Clients can send the same file twice; the filter of the first entry applies.
-      for (const entry of req.body.hashes.toReversed()) filters.set(entry.hash, filterOfBody(entry))
+      for (const [index, entry] of [...req.body.hashes.entries()].toReversed())
+        filters.set(entry.hash, filterOfBody(entry, deps.taxonomy, `hashes.${index}.`))
       const query = hashesOf({ hashes: [...filters.keys()], algorithm: req.body.algorithm ?? null })
       const updates = await checkUpdates(deps, req.viewer, query, (hash) => filters.get(hash) ?? {})
       return sendObject(reply, convertEach(updates, toJson))

@@ -4,7 +4,7 @@ import { BulkQuery } from '#features/catalogue/projects/edit/requests.ts'
 import { isDryRun } from '#lib/dry-run-request.ts'
 import { parseId } from '#lib/ids.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
-import { expectedRevision, IdParams, IfMatch, parseIds } from '#platform/http/query-values.ts'
+import { expectedRevision, IdParams, IfMatch, parseIdList } from '#platform/http/query-values.ts'
 import { done, Empty } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -62,7 +62,7 @@ function bulkRoute(app: App, deps: Deps): void {
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
-      const ids = parseIds(req.query.ids).map((id) => parseId(id, 'ids'))
+      const ids = parseIdList(req.query.ids)
       return sendDone(reply, deps, (using) => updateVersions(using, viewer, { ids, patch: req.body }))
     },
   )

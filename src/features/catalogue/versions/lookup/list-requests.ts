@@ -1,9 +1,10 @@
 // Requests for lists of versions: filters and paging.
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { invalidInput } from '#lib/errors.ts'
+import { invalidInput, validationError } from '#lib/errors.ts'
 import { Maybe } from '#lib/schema/schema-parts.ts'
 import { CursorQuery, IdsQuery, Offset, ProjectParams, parseIds, parseJsonValue } from '#platform/http/query-values.ts'
+import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import { DEPENDENT_SORTS } from '../dependencies/dependents.ts'
 import { DEPENDENCY_TYPES, VERSION_TYPES } from '../kinds.ts'
 import type { VersionListFilter } from '../queries.ts'
@@ -31,8 +32,14 @@ export const filterBody = {
 }
 export const FilterBody = Type.Object(filterBody)
 
-export function filterOfBody(body: Static<typeof FilterBody>): VersionFilter {
+/**
+ * @param at dotted path of the filter in the body, empty for the body itself.
+ * @throws ApiError `validation_error` naming an unknown loader field.
+ */
+export function filterOfBody(body: Static<typeof FilterBody>, taxonomy: Taxonomy, at = ''): VersionFilter {
   const { loaders, version_types, loader_fields, game_versions } = body
+  const unknown = Object.keys(loader_fields ?? {}).find((name) => !taxonomy.fields.has(name))
+  if (unknown !== undefined) throw validationError(`${at}loader_fields.${unknown}`, 'is not a loader field')
   return {
     loaders: loaders ?? [],
     versionTypes: version_types ?? [],
@@ -66,13 +73,13 @@ export const filterQuery = {
 }
 const FilterQuery = Type.Object(filterQuery)
 
-/** @throws ApiError `invalid_input` naming the key whose value is not the expected JSON. */
-export function filterOfQuery(query: Static<typeof FilterQuery>): VersionFilter {
+/** @throws ApiError `invalid_input` naming the key whose value is not the expected JSON, or an unknown loader field. */
+export function filterOfQuery(query: Static<typeof FilterQuery>, taxonomy: Taxonomy): VersionFilter {
   const { loaders, loader_fields, game_versions } = query
   return {
     loaders: loaders === undefined ? [] : parseIds(loaders, 'loaders'),
     loaderFields: {
-      ...(loader_fields === undefined ? {} : parseLoaderFields(loader_fields)),
+      ...(loader_fields === undefined ? {} : parseLoaderFields(loader_fields, taxonomy)),
       ...(game_versions === undefined ? {} : { game_versions: parseIds(game_versions, 'game_versions') }),
     },
   }
@@ -80,10 +87,13 @@ export function filterOfQuery(query: Static<typeof FilterQuery>): VersionFilter 
 
 const LoaderFields = Compile(Type.Record(Type.String(), Type.Array(Scalar), { maxProperties: FIELDS_MAX }))
 
-function parseLoaderFields(text: string): Record<string, unknown[]> {
+function parseLoaderFields(text: string, taxonomy: Taxonomy): Record<string, unknown[]> {
   const value = parseJsonValue(text, 'loader_fields')
-  if (LoaderFields.Check(value)) return value
-  throw invalidInput(`loader_fields must be a JSON object of up to ${FIELDS_MAX} lists of values`, 'loader_fields')
+  if (!LoaderFields.Check(value))
+    throw invalidInput(`loader_fields must be a JSON object of up to ${FIELDS_MAX} lists of values`, 'loader_fields')
+  const unknown = Object.keys(value).find((name) => !taxonomy.fields.has(name))
+  if (unknown === undefined) return value
+  throw invalidInput(`There is no loader field with the name ${unknown}`, `loader_fields.${unknown}`)
 }
 
 /** Parses `version_types` of a query, a JSON array. @throws ApiError `invalid_input`. */
@@ -154,9 +164,9 @@ export const VersionListQuery = Type.Object({
 })
 
 /** Returns the filter of the whole list. */
-export function versionListFilter(query: Static<typeof VersionListQuery>): VersionListFilter {
+export function versionListFilter(query: Static<typeof VersionListQuery>, taxonomy: Taxonomy): VersionListFilter {
   return {
-    ...filterOfQuery(query),
+    ...filterOfQuery(query, taxonomy),
     versionTypes: query.version_type === undefined ? [] : [query.version_type],
     ...(query.featured === undefined ? {} : { featured: query.featured }),
   }

@@ -134,6 +134,7 @@ describe('the list of a project', () => {
       ['loaders', 'fabric'],
       ['loaders', '{}'],
       ['loader_fields', '[]'],
+      ['loader_fields.unheard_of', '{"game_versions":[],"unheard_of":["x"]}'],
       ['loader_fields', '{"game_versions":"1.20"}'],
       ['game_versions', '1.20'],
       ['version_type', 'nightly'],
@@ -142,7 +143,9 @@ describe('the list of a project', () => {
       ['limit', '1.5'],
       ['offset', 'x'],
     ] as const) {
-      const answer = await t.anyone.get(`/v3/project/${project.id}/version`, { query: { [field]: value } })
+      const answer = await t.anyone.get(`/v3/project/${project.id}/version`, {
+        query: { [field.split('.')[0] ?? '']: value },
+      })
       assert.equal(answer.statusCode, 400, `${field}=${value}`)
       assert.equal(answer.json().error, 'invalid_input')
       assert.equal(answer.json().details.field, field)

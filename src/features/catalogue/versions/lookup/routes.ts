@@ -4,7 +4,7 @@ import { getProject } from '#features/catalogue/projects/lookup/project-cache.ts
 import { parseId } from '#lib/ids.ts'
 import { readPosition } from '#platform/db/list-position.ts'
 import { viewerWith } from '#platform/http/auth/auth.ts'
-import { IdParams, ProjectParams, parseIds } from '#platform/http/query-values.ts'
+import { IdParams, ProjectParams, parseIdList } from '#platform/http/query-values.ts'
 import { sendBytes, sendList } from '#platform/http/responses/entity-tags.ts'
 import { LINKED, linkToNext } from '#platform/http/responses/next-page.ts'
 import type { App } from '#platform/http/server.ts'
@@ -62,7 +62,7 @@ function versionReads(app: App, deps: Deps, api: CatalogueForms): void {
       },
     },
     async (req, reply) => {
-      const ids = parseIds(req.query.ids).map((id) => parseId(id, 'ids'))
+      const ids = parseIdList(req.query.ids)
       const versions = await listVisibleVersions(deps, req.viewer, ids)
       return sendList(reply, await listVersionJson(versions, api, req.query.include_changelog))
     },
@@ -92,7 +92,7 @@ function projectVersionReads(app: App, deps: Deps, api: CatalogueForms, listQuer
       const project = await getProject(deps, viewerWith(req.viewer, both), req.params.id)
       const query = req.query as Static<typeof VersionListQuery>
       const { limit, offset } = query
-      const part = { filter: versionListFilter(query), limit, offset, after: readPosition(query.cursor) }
+      const part = { filter: versionListFilter(query, deps.taxonomy), limit, offset, after: readPosition(query.cursor) }
       const { ids, next } = await listVersionPage(deps, project.id, part)
       linkToNext(req, reply, next)
       const versions = await listCachedVersions(deps, ids)

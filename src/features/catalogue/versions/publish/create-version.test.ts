@@ -400,6 +400,15 @@ describe('rejected input', () => {
 
   const files: [string, FormFile[], Record<string, unknown>, string][] = [
     ['no file', [], {}, 'file_parts'],
+    [
+      'a part that is not declared',
+      [
+        { name: 'a', bytes: modJar('n') },
+        { name: 'c', bytes: modJar('o') },
+      ],
+      { file_parts: ['a'] },
+      'c',
+    ],
     ['a declared part missing', [{ name: 'a', bytes: modJar('m') }], { file_parts: ['a', 'b'] }, 'b'],
     ['a name that climbs', [{ name: 'file', filename: '../x.jar', bytes: modJar('n1') }], {}, 'file'],
     ['a Windows device', [{ name: 'file', filename: 'con.jar', bytes: modJar('n2') }], {}, 'file'],

@@ -150,6 +150,11 @@ function requireAllParts(
     (name) => !parts.some((part) => part.name === name) && !unfinished.some((id) => uploadPart(id) === name),
   )
   if (missing !== undefined) throw invalidInput(`The part ${missing}, which file_parts lists, is missing`, missing)
+  // A draft can omit `file_parts`.
+  const unnamed =
+    version.fileParts.length === 0 ? undefined : parts.find(({ name }) => !version.fileParts.includes(name))
+  if (unnamed !== undefined)
+    throw invalidInput(`file_parts does not name the part ${unnamed.name}. Name it, or do not send it`, unnamed.name)
 }
 
 /** The lock on the project serialises uploads, so that concurrent requests cannot exceed the limit. */

@@ -196,7 +196,7 @@ describe('a version', () => {
     for (const [query, field] of [
       [{ files: '["other.jar"]' }, 'files'],
       [{ files: 'own.jar' }, 'files'],
-      [{ files: '[1]' }, 'files'],
+      [{ files: '[1]' }, 'files.0'],
       [{ loaders: '{', dependencies: 'true' }, 'loaders'],
       [{ game_versions: '"x"', dependencies: 'true' }, 'game_versions'],
       [{ dependencies: 'yes' }, 'dependencies'],

@@ -54,7 +54,7 @@ function versionArchive(app: App, deps: DownloadDeps): void {
       const archive = await chooseFiles(deps, req.viewer, {
         versions: [version],
         files: files === undefined ? 'all' : parseIds(files, 'files'),
-        requires: dependencies ? { filter: completeFilter(deps, filterOfQuery(filter), view) } : undefined,
+        requires: dependencies ? { filter: completeFilter(deps, filterOfQuery(filter, deps.taxonomy), view) } : undefined,
       })
       const [project] = await listVisibleProjects(deps, req.viewer, [version.project.id])
       return sendArchive(deps, req, reply, { archive, name: `${project?.slug}-${view.version_number}.zip` })
@@ -83,7 +83,7 @@ function collectionArchive(app: App, deps: DownloadDeps): void {
       const { dependencies = false, ...filterQuery } = req.query
       const [collection] = await listCollections(deps.db, viewer, [parseId(req.params.id, 'id')])
       if (collection === undefined) throw notFound('collection')
-      const filter = filterOfQuery(filterQuery)
+      const filter = filterOfQuery(filterQuery, deps.taxonomy)
       const projects = await listVisibleProjects(deps, viewer, collection.projects)
       const checks = projects.map(({ id }) => ({ projectId: id, filter }))
       const ids = (await listUpdates(deps, checks)).flatMap((id) => id ?? [])

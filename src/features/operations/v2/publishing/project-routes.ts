@@ -11,11 +11,10 @@ import { createProject } from '#features/catalogue/publishing/create-project.ts'
 import { receiveProjectForm } from '#features/catalogue/publishing/project-form.ts'
 import { setEnvironments } from '#features/catalogue/versions/lifecycle/set-environments.ts'
 import { isDryRun } from '#lib/dry-run-request.ts'
-import { parseId } from '#lib/ids.ts'
 import { requireScope, requireViewer } from '#platform/http/auth/auth.ts'
 import { leaveFormsUnparsed } from '#platform/http/bodies/multipart.ts'
 import { openScope } from '#platform/http/mounts.ts'
-import { ProjectParams, parseIds } from '#platform/http/query-values.ts'
+import { ProjectParams, parseIdList } from '#platform/http/query-values.ts'
 import { Empty } from '#platform/http/responses/declared-responses.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import { COSTS } from '#platform/http/route-config.ts'
@@ -145,7 +144,7 @@ function bulkEdit(app: App, deps: Deps): void {
       },
     },
     async (req, reply) => {
-      const ids = parseIds(req.query.ids).map((id) => parseId(id, 'ids'))
+      const ids = parseIdList(req.query.ids)
       const viewer = requireViewer(req)
       const patch = toBulkPatch(req.body, deps.taxonomy)
       return sendDone(reply, deps, (using) => updateProjects(using, viewer, { ids, patch }))

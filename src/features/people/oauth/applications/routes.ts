@@ -5,7 +5,7 @@ import { requireOwnUser } from '#features/people/users/policy.ts'
 import { getAccountByName } from '#features/people/users/queries.ts'
 import { parseId } from '#lib/ids.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
-import { IdParams, parseIds, UserParams } from '#platform/http/query-values.ts'
+import { IdParams, parseIdList, UserParams } from '#platform/http/query-values.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { createApplication } from './create-application.ts'
@@ -54,9 +54,7 @@ function reads(app: App, { db, config }: Deps): void {
 
 /** Parses IDs in both formats that existing clients send. */
 function readIds(text: string): string[] {
-  const ids = parseIds(text.trimStart().startsWith('[') ? text : JSON.stringify(text.split(',').map((id) => id.trim())))
-  for (const id of ids) parseId(id, 'ids')
-  return ids
+  return parseIdList(text.trimStart().startsWith('[') ? text : JSON.stringify(text.split(',').map((id) => id.trim())))
 }
 
 function writes(app: App, deps: Deps): void {
