@@ -285,7 +285,7 @@ export function testAnalyticsStore(name: string, open: () => Promise<AnalyticsSt
       )
     })
 
-    test('with buckets there is one point for each combination, in order, without buckets that have no value', async () => {
+    test('with buckets there is one point for each combination, in order, and a bucket without a value is empty', async () => {
       await store.append(
         'view',
         batchOf([
@@ -303,7 +303,7 @@ export function testAnalyticsStore(name: string, open: () => Promise<AnalyticsSt
         ]),
         [
           [
-            { ...point, monetized: false, views: 1 },
+            { ...point, domain: '', site_path: '', monetized: false, views: 1 },
             { ...point, domain: 'a.example', site_path: '/2', monetized: true, views: 2 },
             { ...point, domain: 'b.example', site_path: '/1', monetized: false, views: 1 },
             { ...point, domain: 'b.example', site_path: '/1', monetized: true, views: 1 },

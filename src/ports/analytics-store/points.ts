@@ -48,8 +48,7 @@ export function pointBuilder(request: MetricRequest) {
     for (let i = 0; i < dimensions.length; i += 1) {
       const field = dimensions[i]
       const bucket = isBelow && i === country ? HIDDEN_COUNTRY : values[i]
-      // An empty value, such as an unknown domain, is omitted.
-      if (isBucket[i] === true && field !== undefined && bucket !== undefined && bucket !== '') point[field] = bucket
+      if (isBucket[i] === true && field !== undefined && bucket !== undefined) point[field] = bucket
     }
     point[value] = amount
     push(slice, point)

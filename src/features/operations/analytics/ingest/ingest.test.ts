@@ -197,7 +197,14 @@ describe('downloads', () => {
     )
     const points = await pointsOf(project, 'project_downloads', ['version_id', 'domain', 'site_path'])
     assert.deepEqual(points, [
-      { source_project: project.id, metric_kind: 'downloads', version_id: version.id, downloads: 2 },
+      {
+        source_project: project.id,
+        metric_kind: 'downloads',
+        version_id: version.id,
+        domain: '',
+        site_path: '',
+        downloads: 2,
+      },
       {
         source_project: project.id,
         metric_kind: 'downloads',
@@ -243,7 +250,7 @@ describe('playtime', () => {
     const common = { source_project: project.id, metric_kind: 'playtime', version_id: version.id }
     assert.deepEqual(points, [
       { ...common, loader: 'fabric', game_version: '1.20.1', seconds: 60 },
-      { ...common, loader: 'unknown', seconds: 300 },
+      { ...common, loader: 'unknown', game_version: '', seconds: 300 },
     ])
   })
 

@@ -156,6 +156,16 @@ describe('answers', () => {
     ])
   })
 
+  test('a point has every requested bucket, an unknown one as an empty text', async () => {
+    const metrics = { project_views: ['domain', 'site_path'] }
+    const [first = []] = await slicesOf(t, project.owner, { ...LEAP, metrics })
+    const views = { source_project: project.id, metric_kind: 'views', site_path: '/', views: 1 }
+    assert.deepEqual(first, [
+      { ...views, domain: '' },
+      { ...views, domain: 'a.example' },
+    ])
+  })
+
   test('equal queries get identical responses, whatever the order of their values', async () => {
     const answers = []
     for (const metrics of [
