@@ -89,7 +89,7 @@ test('a request without a User-Agent is rejected, but not by the probes', async 
   for (const url of ['/health', '/ready', '/metrics']) {
     const probe = await t.inject({ method: 'GET', url, headers: { 'user-agent': '' } })
     assert.equal(probe.statusCode, 200, url)
-    for (const header of RATE_HEADERS) assert.equal(probe.headers[header], undefined)
+    for (const header of RATE_HEADERS) assert.ok(probe.headers[header] !== undefined, `${url} ${header}`)
   }
 })
 

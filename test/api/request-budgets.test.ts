@@ -30,11 +30,30 @@ test('400 assets and images leave the limits of the API and of pages unchanged',
   for (let i = 0; i < 400; i += 1) {
     const answer = await load([...assets, picture][i % (assets.length + 1)] ?? picture, address)
     assert.ok([200, 404].includes(answer.statusCode), answer.body)
-    assert.equal(answer.headers['x-ratelimit-limit'], '3000')
-    assert.equal(rest(answer), 2999 - i)
+    assert.deepEqual([answer.headers['x-ratelimit-limit'], rest(answer)], ['300', 300], 'the values of the API')
   }
   assert.equal(rest(await load('/v3/report_type', address)), 299)
   assert.equal(rest(await load('/', address, 'text/html')), 299)
+  assert.equal(rest(await load(assets[0] ?? '', address)), 299)
+})
+
+test('a preflight is never refused, counts nothing and shows the values of the API', async () => {
+  const address = newAddress()
+  const preflight = () =>
+    t.inject({
+      method: 'OPTIONS',
+      url: '/v3/report_type',
+      headers: { origin: 'https://a.example', 'access-control-request-method': 'GET' },
+      remoteAddress: address,
+    })
+  for (let i = 0; i < 301; i += 1) {
+    const answer = await preflight()
+    assert.deepEqual([answer.statusCode, answer.headers['x-ratelimit-limit'], rest(answer)], [204, '300', 300])
+  }
+  for (let i = 0; i < 300; i += 1) assert.equal((await load('/v3/report_type', address)).statusCode, 200)
+  assert.equal((await load('/v3/report_type', address)).statusCode, 429)
+  const answer = await preflight()
+  assert.deepEqual([answer.statusCode, rest(answer)], [204, 0])
 })
 
 test('pages have a separate limit of 300, and the API still serves a visitor who has used it up', async () => {

@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError, invalidInput, notFound } from '#lib/errors.ts'
 import { clientAddress } from './limits/client-address.ts'
-import type { RateLimiter } from './limits/rate-limit.ts'
+import { type RateLimiter, UNCOUNTED_HEADERS } from './limits/rate-limit.ts'
 import type { UnroutedSource } from './route-config.ts'
 
 export type RequestContextOptions = { clientAddressHeader: string | undefined; blockedUserAgents: readonly RegExp[] }
@@ -33,22 +33,22 @@ const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
 
 /** The onRequest hook of every route. */
 export function requestContextHook(
-  limiter: Pick<RateLimiter, 'take'>,
+  limiter: Pick<RateLimiter, 'take' | 'show'>,
   options: RequestContextOptions,
 ): RequestContextHook {
   return (req, reply, done) => {
     void reply.header('x-request-id', req.id)
     void reply.header('access-control-allow-origin', '*')
     void reply.header('access-control-expose-headers', EXPOSED_HEADERS)
+    void reply.headers(UNCOUNTED_HEADERS)
     if (req.routeOptions.config?.unlimited === true) return done()
     const address = clientAddress(req.raw, options.clientAddressHeader)
     if (address === undefined) return done(new ApiError('unauthorized', 'The client address cannot be determined'))
     req.clientAddress = address
-    limiter.take(req, reply, (error) => {
-      if (error !== undefined) return done(error)
-      if (isPreflight(req)) return void answerPreflight(req, reply)
-      done(checkHead(req.raw, options.blockedUserAgents))
-    })
+    // A browser reports a refused preflight to the program as a network error.
+    if (isPreflight(req))
+      return limiter.show(req, reply, (error) => (error ? done(error) : answerPreflight(req, reply)))
+    limiter.take(req, reply, (error) => done(error ?? checkHead(req.raw, options.blockedUserAgents)))
   }
 }
 

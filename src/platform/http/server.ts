@@ -180,7 +180,7 @@ function addRouteChecks(app: App, options: ServerOptions): void {
   app.addHook('onRoute', (route) => {
     if (route.url.startsWith(VIEWER_PREFIX)) {
       // Routes of the viewer library. They need neither a token nor a description.
-      route.config = { ...route.config, auth: 'public', cache: 'shared' }
+      route.config = { ...route.config, auth: 'public', cache: 'shared', budget: 'asset' }
       route.schema = { ...route.schema, hide: true, operationId: 'getViewer' }
       route.errorHandler = rejectViewerPath
     }

@@ -6,6 +6,7 @@ import { addressKey } from '#lib/address-key.ts'
 import { ApiError } from '#lib/errors.ts'
 import { errorBody } from '../error-handler.ts'
 import { hasBody } from './discard-rests.ts'
+import { UNCOUNTED_HEADERS } from './rate-limit.ts'
 
 /** JSON must be complete after `ms`. Other bodies must reach `bytesPerSecond` in each such period. */
 export type BodyPace = { ms: number; bytesPerSecond: number }
@@ -91,6 +92,7 @@ export function rejectUnread(socket: Socket, error: ApiError): void {
   const headers = {
     'Content-Type': 'application/json; charset=utf-8',
     'Access-Control-Allow-Origin': '*',
+    ...UNCOUNTED_HEADERS,
     'X-Request-Id': requestId,
     'Content-Length': Buffer.byteLength(body),
     ...error.headers,

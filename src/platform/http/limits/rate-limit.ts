@@ -79,10 +79,24 @@ export function createRateLimiter({ counters, bypassKey, grants, countsUnchanged
   const settle = (req: FastifyRequest, reply: FastifyReply, payload: unknown, done: SendDone): void => {
     const own = reply.statusCode === 304 ? counted.get(req) : undefined
     if (own === undefined) return done(null, payload)
-    void reply.header('x-ratelimit-remaining', Number(reply.getHeader('x-ratelimit-remaining')) + giveBack(own))
+    const refunded = giveBack(own)
+    if (!isAsset(req))
+      void reply.header('x-ratelimit-remaining', Number(reply.getHeader('x-ratelimit-remaining')) + refunded)
     done(null, payload)
   }
+  const show = (req: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
+    const { key, rate } = budgetOf({ headers: req.headers, address: req.clientAddress, config: undefined })
+    const decision = isBypassed(req.headers) ? wholeRate(rate.limit) : counters.take(key, rate, 0)
+    const apply = (state: RateDecision): void => {
+      void reply.headers(headersOf(state))
+      done()
+    }
+    if (decision instanceof Promise) decision.then(apply, done)
+    else apply(decision)
+  }
   return {
+    /** Sets the headers of the API budget and counts nothing. */
+    show,
     /** Counts a request with the cost of its route. */
     count: (request: Countable): RateDecision | Promise<RateDecision> => {
       const { key, rate, cost } = budgetOf(request)
@@ -95,11 +109,17 @@ export function createRateLimiter({ counters, bypassKey, grants, countsUnchanged
     /** Counts a request of the framework and sets the headers. Passes the 429 to `done`. */
     take: (req: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
       const own = budgetOf({ headers: req.headers, address: req.clientAddress, config: req.routeOptions.config })
-      if (isBypassed(req.headers)) return done(apply(reply, wholeRate(own.rate.limit)))
+      if (isBypassed(req.headers)) return show(req, reply, done)
       if (!countsUnchanged) counted.set(req, own)
+      const decide = (state: RateDecision): void => {
+        if (!state.allowed) return done(refuse(reply, state))
+        if (isAsset(req)) return show(req, reply, done)
+        void reply.headers(headersOf(state))
+        done()
+      }
       const decision = remembered.get(req.raw) ?? counters.take(own.key, own.rate, own.cost)
-      if (decision instanceof Promise) decision.then((value) => done(apply(reply, value)), done)
-      else done(apply(reply, decision))
+      if (decision instanceof Promise) decision.then(decide, done)
+      else decide(decision)
     },
     /** The onSend hook that refunds a 304 of the framework; undefined if these count. */
     settle: countsUnchanged ? undefined : settle,
@@ -112,14 +132,19 @@ function wholeRate(limit: number): RateDecision {
 
 type SendDone = (error: null, payload?: unknown) => void
 
-function apply(reply: FastifyReply, decision: RateDecision): ApiError | undefined {
-  void reply.header('x-ratelimit-limit', decision.limit)
-  void reply.header('x-ratelimit-remaining', decision.remaining)
-  void reply.header('x-ratelimit-reset', decision.resetSeconds)
-  return decision.allowed ? undefined : tooManyRequests(decision)
+function headersOf({ limit, remaining, resetSeconds }: RateDecision): Record<string, number> {
+  return { 'x-ratelimit-limit': limit, 'x-ratelimit-remaining': remaining, 'x-ratelimit-reset': resetSeconds }
 }
 
-function tooManyRequests({ retryAfterMs, limit, resetSeconds }: RateDecision): ApiError {
+/** The headers of responses that belong to no budget, because programs read the headers of every response. */
+export const UNCOUNTED_HEADERS = headersOf(wholeRate(DEFAULT_REQUESTS_PER_MINUTE))
+
+/** Responses with assets show the API budget, because programs know only that limit. */
+const isAsset = ({ routeOptions }: FastifyRequest): boolean => routeOptions.config?.budget === 'asset'
+
+function refuse(reply: FastifyReply, decision: RateDecision): ApiError {
+  const { retryAfterMs, limit, resetSeconds } = decision
+  void reply.headers(headersOf(decision))
   return new ApiError(
     'ratelimit_error',
     `You are being rate-limited. Please wait ${retryAfterMs} milliseconds. 0/${limit} remaining.`,
