@@ -125,10 +125,10 @@ export async function announce({ config, log, role }: Run, { booted, url }: Serv
     process.stdout.write(await welcome(booted, url))
     return
   }
-  const address = url ?? 'no address (jobs only)'
+  const started = url === undefined ? `Depot runs jobs (role ${role})` : `Depot listens on ${url}`
   const startMs = Math.round(performance.now() - startedAt)
   // At every log level, because with PORT=0 nothing else states the port.
-  log.child({}, { level: 'info' }).info({ address, role, start_ms: startMs }, `Depot listens on ${address}`)
+  log.child({}, { level: 'info' }).info({ address: url, role, start_ms: startMs }, started)
   log.flush()
   if (config.http.isBaseUrlGuessed) {
     const { baseUrl } = config.http

@@ -6390,6 +6390,10 @@ export interface components {
             /** @description Secondary categories, which search also matches */
             additional_categories: string[];
             loaders: string[];
+            /** @description Game versions of listed and archived versions, oldest first */
+            game_versions?: string[];
+            /** @description Environments of listed and archived versions */
+            environment?: string[];
             /** @description IDs of listed and archived versions, oldest first */
             versions: string[];
             icon_url: string | null;
@@ -8067,6 +8071,10 @@ export interface components {
             /** @description Secondary categories, which search also matches */
             additional_categories: string[];
             loaders: string[];
+            /** @description Game versions of listed and archived versions, oldest first */
+            game_versions?: string[];
+            /** @description Environments of listed and archived versions */
+            environment?: string[];
             /** @description IDs of listed and archived versions, oldest first */
             versions: string[];
             icon_url: string | null;
@@ -10024,6 +10032,10 @@ export interface components {
             loaders: string[];
             /** @description Sort key for lists, ascending; null if not set */
             ordering: number | null;
+            /** @description Game versions, oldest first; absent if no loader of the version has this field */
+            game_versions?: string[];
+            /** @description Where the content runs; absent if no loader of the version has this field */
+            environment?: string;
             provenance?: components["schemas"]["Provenance"];
             origin?: components["schemas"]["Origin"];
             withdrawn?: components["schemas"]["Withdrawn"];

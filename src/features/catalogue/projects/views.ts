@@ -88,6 +88,12 @@ export const ProjectView = Type.Object(
       description: 'Secondary categories, which search also matches',
     }),
     loaders: Type.Array(Type.String()),
+    game_versions: Type.Optional(
+      Type.Array(Type.String(), { description: 'Game versions of listed and archived versions, oldest first' }),
+    ),
+    environment: Type.Optional(
+      Type.Array(Type.String(), { description: 'Environments of listed and archived versions' }),
+    ),
     versions: Type.Array(Type.String(), { description: 'IDs of listed and archived versions, oldest first' }),
     icon_url: Nullable(Type.String()),
     raw_icon_url: Nullable(Type.String({ description: 'URL of the icon in full size' })),
@@ -180,8 +186,10 @@ function toGalleryItemView({ copy_widths, ...item }: GalleryRow, config: FilesCo
   return { ...item, url, raw_url, sizes, title: name, created: new Date(created).toISOString() }
 }
 
-function aggregatedFields(row: ProjectReadRow, loaders: string[], taxonomy: Taxonomy): Record<string, unknown[]> {
-  const fields: Record<string, unknown[]> = {}
+type FieldValues = Record<string, unknown[]> & Pick<ProjectView, 'game_versions' | 'environment'>
+
+function aggregatedFields(row: ProjectReadRow, loaders: string[], taxonomy: Taxonomy): FieldValues {
+  const fields: FieldValues = {}
   for (const name of fieldsOf(taxonomy, loaders)) {
     const values = row.field_values?.[name]
     const field = taxonomy.fields.get(name)
