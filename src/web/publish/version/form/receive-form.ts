@@ -1,5 +1,6 @@
 // Reads the form of the upload page part by part: its fields into memory, its files into the staging folder. A file that
 // is refused does not stop the others, so that no other upload is lost.
+import { withoutRawNames } from '#platform/html/refusals.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { checkFilename } from '#features/catalogue/versions/files/filename.ts'
 import { FILE_BYTES_MAX, type UploadedPart } from '#features/catalogue/versions/publish/prepare-files.ts'
@@ -50,13 +51,24 @@ async function receiveForm(
     onRefused: ({ filename }, problem) => {
       const { t } = page.language
       const limit = wholeMebibytes(FILE_BYTES_MAX)
-      if (problem instanceof ApiError) refused.push({ filename, message: problem.message, lang: 'en' })
+      if (problem instanceof ApiError) refused.push(refusedFile(filename, problem))
       else
         refused.push({ filename, message: t('upload.error.size', { size: wholeMebibytes(problem.sizeBytes), limit }) })
     },
   })
   checkStorable(req.body)
   return { parts, refused }
+}
+
+/** Returns the refusal of a file. The error names the part of a form or an upload, which users of the page do not know. */
+export function refusedFile(filename: string, { message, details }: ApiError): RefusedFile {
+  const part = String(details?.['field'] ?? '')
+  if (part === '') return { filename, message: withoutRawNames(message), lang: 'en' }
+  const named = message
+    .replace(`Field ${part}:`, filename)
+    .replaceAll(`of part ${part}`, '')
+    .replaceAll(`in part ${part}`, '')
+  return { filename, message: withoutRawNames(named.replaceAll(part, filename).replaceAll(/ {2,}/g, ' ')), lang: 'en' }
 }
 
 /** Returns a size in MiB, rounded up, so that a file above a limit never seems to have the size of the limit. */

@@ -11,13 +11,12 @@ import { uploadPart } from '#features/catalogue/versions/uploads/use-uploads.ts'
 import { isPublicStatus } from '#lib/project-status.ts'
 import { html, type Part } from '#platform/html/html.ts'
 import { pathTo } from '#platform/html/page-context.ts'
-import { withoutRawNames } from '#platform/html/refusals.ts'
 import { asApiError } from '#platform/http/error-handler.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { projectPath, versionPath } from '#web/kit/paths.ts'
 import { versionOf } from '#web/site/lists/rows.ts'
 import type { ManagedProject } from '../../project/managed-project.ts'
-import type { RefusedFile } from './receive-form.ts'
+import { type RefusedFile, refusedFile } from './receive-form.ts'
 import { viewsOfProjects } from './upload-data.ts'
 
 type Target = Pick<ManagedProject, 'project' | 'membership'> & { versionId: string }
@@ -47,7 +46,7 @@ export async function storeParts(
     } catch (thrown) {
       const error = asApiError(thrown)
       if (error.status >= 500) throw thrown
-      refused.push({ filename: part.filename, message: withoutRawNames(error.message), lang: 'en' })
+      refused.push(refusedFile(part.filename, error))
     }
   }
   return refused
@@ -70,9 +69,7 @@ export async function storeUpload(
   } catch (thrown) {
     const error = asApiError(thrown)
     if (error.status >= 500) throw thrown
-    return [
-      { filename: metadataOf(metadata).get('filename') ?? id, message: withoutRawNames(error.message), lang: 'en' },
-    ]
+    return [refusedFile(metadataOf(metadata).get('filename') ?? id, error)]
   }
 }
 

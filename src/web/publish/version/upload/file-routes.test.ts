@@ -113,7 +113,9 @@ test('without scripts, the page adds a complete file, removes one that is not, a
 test('a refused name or archive is named, and its upload remains until it is removed', async () => {
   const path = await draft()
   const named = await begin('setup.exe', Buffer.from('MZ'), Buffer.from('M'))
-  assertSays(await press(path, `add.${idOf(named)}`), 400, 'must end in one of the extensions')
+  const page = await press(path, `add.${idOf(named)}`)
+  assertSays(page, 400, 'The file name must end in one of the extensions')
+  assert.doesNotMatch(page.body, /file_parts\.\d|part upload:/)
   const broken = await begin('broken.jar', Buffer.from('no archive'))
   const refused = await press(path, `add.${idOf(broken)}`)
   assertSays(refused, 400, 'Not uploaded')
