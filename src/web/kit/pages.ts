@@ -11,7 +11,7 @@ import { showError } from './errors.ts'
 import { registerFormParsers, SMALL_FORMS } from './forms.ts'
 import type { Caching } from './page-cache.ts'
 import { type Area, type PageRequest, readRequest, type WebDeps } from './request.ts'
-import { protectPages } from './safety.ts'
+import { protectPages, requireToken } from './safety.ts'
 import { sharedPages } from './shared-pages.ts'
 
 /** The request of a signed-in user. */
@@ -25,6 +25,8 @@ export type PageOptions = Pick<FastifyContextConfig, 'whenReadOnly' | 'budget' |
   role?: 'moderator' | 'admin'
   /** `html`: the route serves only clients that prefer HTML. The API has a route with the same path. */
   prefers?: 'html'
+  /** The handler calls `requireToken`, after it has loaded what the viewer must be able to see. */
+  checksToken?: true
   /** Only for `own`: the response to visitors without a session. Default: the sign-in page. */
   whenSignedOut?: (request: PageRequest) => Promise<FastifyReply>
 }
@@ -49,13 +51,17 @@ export function registerArea(app: App, web: WebDeps, area: Area, addPages: (page
     await protectPages(scope, web.deps.config)
     scope.setErrorHandler((thrown: Error, req, reply) => showError(web, { area, thrown, req, reply }))
     const paths: Paths = { GET: new Set(), POST: new Map() }
-    const open: Pages['open'] = (method, path, name, handler, { prefers, cached, ...config } = {}) => {
+    const register: Pages['open'] = (method, path, name, handler, { prefers, cached, ...config } = {}) => {
       if (method === 'GET') paths.GET.add(path)
       else paths.POST.set(path, name)
       const onlyHtml = prefers === 'html'
       web.pageRoutes.add(method, path, { onlyHtml })
       if (cached !== undefined) web.pageCache.addPath(path, { onlyHtml })
-      const route = { url: path, operation: name, config: { auth: 'public', budget: 'page', ...config } } as const
+      const route = {
+        url: path,
+        operation: name,
+        config: { auth: 'public', budget: 'page', checksToken: true, ...config },
+      } as const
       scope.route({
         method,
         url: path,
@@ -68,22 +74,29 @@ export function registerArea(app: App, web: WebDeps, area: Area, addPages: (page
             : sharedPages(web, { area, route, caching: cached }, handler),
       })
     }
+    const open: Pages['open'] = (method, path, name, handler, { checksToken, ...options } = {}) =>
+      register(method, path, name, checksToken === true ? handler : withToken(handler), options)
     addPages(
       {
         open,
-        own: (method, path, name, handler, { role, whenSignedOut, ...options } = {}) =>
-          open(
-            method,
-            path,
-            name,
-            forUser(role === undefined ? handler : forRole(role, handler), whenSignedOut),
-            options,
-          ),
+        own: (method, path, name, handler, { role, whenSignedOut, checksToken, ...options } = {}) => {
+          const checked = checksToken === true ? handler : withToken(handler)
+          const forViewer = role === undefined ? checked : forRole(role, checked)
+          register(method, path, name, forUser(forViewer, whenSignedOut), options)
+        },
       },
       scope,
     )
     redirectFromForms(open, paths)
   })
+}
+
+/** Rejects a form without a valid token. */
+function withToken<Request extends PageRequest>(handler: Handler<Request>): Handler<Request> {
+  return async (request) => {
+    requireToken(request.req)
+    return handler(request)
+  }
 }
 
 /** Leads visitors to the sign-in page. A POST cannot be repeated, so that it does not lead back. */
@@ -96,6 +109,7 @@ function forUser(
     const { viewer, deps } = request
     const account = viewer === null ? undefined : await findAccount(deps.db, viewer.id)
     if (viewer !== null && account !== undefined) return handler({ ...request, viewer, account })
+    requireToken(request.req)
     return whenSignedOut(request)
   }
 }

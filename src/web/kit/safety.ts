@@ -17,6 +17,12 @@ declare module 'fastify' {
      * cached, and for forms with a key in the URL, which mail programs send.
      */
     tokenless?: boolean
+    /** Whether the handler calls `requireToken`, after it has found that the viewer can see the page. */
+    checksToken?: boolean
+  }
+  interface FastifyRequest {
+    /** The error of the token of a form whose handler calls `requireToken`. */
+    tokenError?: Error
   }
   interface FastifyReply {
     /** Additional target of the form on the page, as a source of Content-Security-Policy. Empty: Depot's own pages only. */
@@ -57,8 +63,19 @@ export async function protectPages(app: App, config: Config): Promise<void> {
       return done(error as Error)
     }
     if (req.routeOptions.config.tokenless === true) return done()
-    app.csrfProtection(req, reply, done)
+    if (req.routeOptions.config.checksToken !== true) return app.csrfProtection(req, reply, done)
+    // The library sends its error, and uses nothing else of the reply.
+    const keep = (error: Error): void => {
+      req.tokenError = error
+      done()
+    }
+    app.csrfProtection(req, { send: keep } as never, done)
   })
+}
+
+/** @throws Error of the CSRF library if the form has no valid token. */
+export function requireToken({ tokenError }: FastifyRequest): void {
+  if (tokenError !== undefined) throw tokenError
 }
 
 const NOWHERE = { formTarget: '', widgetSources: '' }

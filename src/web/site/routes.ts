@@ -15,6 +15,7 @@ import type { Caching } from '#web/kit/page-cache.ts'
 import { type Pages, registerArea } from '#web/kit/pages.ts'
 import { listPath, offeredTypes, PATHS, projectPath, projectSegments } from '#web/kit/paths.ts'
 import type { Area, PageRequest, WebDeps } from '#web/kit/request.ts'
+import { requireToken } from '#web/kit/safety.ts'
 import { cachedPageSource } from '#web/kit/send-page.ts'
 import { OPERATOR_TEXTS, type OperatorText } from '#web/kit/site.ts'
 import { showAdvisory } from './advisory/advisory-page.ts'
@@ -124,7 +125,7 @@ function projectPages(pages: Pages, taxonomy: Taxonomy): void {
       pages.open('GET', `${project}${path}`, name, handler, cached === undefined ? {} : { cached })
     }
     const form = (path: string, name: string, handler: ProjectHandler) =>
-      pages.open('POST', `${project}${path}`, name, withProject(handler))
+      pages.open('POST', `${project}${path}`, name, withProject(handler), { checksToken: true })
     form('/save', 'siteSaveForm', saveFromPage)
     form('/follow', 'siteFollow', (request, row) => followFromPage(request, row, true))
     form('/unfollow', 'siteUnfollow', (request, row) => followFromPage(request, row, false))
@@ -135,7 +136,9 @@ function projectPages(pages: Pages, taxonomy: Taxonomy): void {
 function withProject(handler: ProjectHandler): Handler {
   return async (request) => {
     const { deps, viewer, param } = request
-    return handler(request, await getProject(deps, viewer, param('slug')))
+    const project = await getProject(deps, viewer, param('slug'))
+    requireToken(request.req)
+    return handler(request, project)
   }
 }
 

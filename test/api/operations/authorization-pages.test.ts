@@ -6,6 +6,7 @@ import type { RouteEntry } from '#platform/http/route-config.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
 import { assertValidHtml } from '#test/support/http/html-page.ts'
+import { hiddenFields, visitor } from '#test/support/http/visitor.ts'
 import { cookieName } from '#web/kit/cookies.ts'
 import { bareRequest, send } from './requests.ts'
 
@@ -85,9 +86,37 @@ test('a form from another site is rejected for every viewer', async () => {
     const foreign = { cookie, origin: 'https://elsewhere.example' }
     for (const headers of isKeyed ? [foreign] : [{}, { cookie }, foreign]) {
       const status = await statusWith(page, headers)
-      if (status !== 403) wrong.push([page.url, headers, status])
+      // The sample ID names no application, so that the page does not exist.
+      const isAbsent = page.url === '/account/applications/:id' && !('origin' in headers) && 'cookie' in headers
+      if (status !== (isAbsent ? 404 : 403)) wrong.push([page.url, headers, status])
     }
   }
+  assert.deepEqual(wrong, [])
+})
+
+test('a form of a page that a person cannot see is 404, with a token and without', async () => {
+  const hidden = await t.make.project({ status: 'draft' })
+  const version = await t.make.version({ project: hidden, status: 'draft' })
+  const stranger = visitor(t, (await t.make.account()).token)
+  const _csrf = hiddenFields(await stranger.get('/account'), '/account')['_csrf'] ?? ''
+  /** Forms whose page is a part of a public page, or needs a query. */
+  const others = new Set(['setPreferences', 'siteSetSetup', 'publishFile', 'siteReportForm'])
+  const forms = routes.filter(
+    ({ hidden: isPage, method, url, operationId }) =>
+      isPage && method === 'POST' && !/^\/v\d\/|sign-out|devices|delete$/.test(url) && !others.has(operationId),
+  )
+  const wrong: unknown[] = []
+  let unseen = 0
+  for (const { url, operationId } of forms) {
+    const named = url.replace(/:(project|slug)\b/, hidden.slug).replace(/:(version|number)\b/, version.id)
+    const path = named.replace(/:[a-z_]+/g, 'AAAAAAAA')
+    if ((await stranger.get(path)).statusCode !== 404) continue
+    unseen += 1
+    const withToken = (await stranger.post(path, { _csrf, field: 'x' })).statusCode
+    const without = (await stranger.post(path, { field: 'x' })).statusCode
+    if (withToken !== 404 || without !== 404) wrong.push([operationId, path, withToken, without])
+  }
+  assert.ok(unseen > 60, `${unseen} pages`)
   assert.deepEqual(wrong, [])
 })
 

@@ -101,7 +101,9 @@ export const VersionView = Type.Object(
     loaders: Type.Array(Type.String()),
     ordering: Nullable(Type.Integer({ description: 'Sort key for lists, ascending; null if not set' })),
     game_versions: Type.Optional(
-      Type.Array(Type.String(), { description: 'Game versions, oldest first; absent if no loader of the version has this field' }),
+      Type.Array(Type.String(), {
+        description: 'Game versions, oldest first; absent if no loader of the version has this field',
+      }),
     ),
     environment: Type.Optional(
       Type.String({ description: 'Where the content runs; absent if no loader of the version has this field' }),

@@ -23,6 +23,7 @@ import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { attempt, checkValues, errorsOf, type FormRefusal, uploadedImage } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
+import { requireToken } from '#web/kit/safety.ts'
 import { showSettings } from '../account-layout.ts'
 import { pictureSection } from '../settings/settings-views.ts'
 import { reservedScopes, scopeChoice, scopesOf } from './scope-groups.ts'
@@ -66,8 +67,9 @@ export function applicationPages(pages: Pages): void {
     const application = await getOwn(request)
     return showForm(request, toTyped(application), application)
   })
-  pages.own('POST', `${PATHS.applications}/:id`, 'changeApplication', async (request) => {
+  const change = async (request: OwnRequest): Promise<FastifyReply> => {
     const application = await getOwn(request)
+    requireToken(request.req)
     const typed = { ...readForm(request), isPublic: application.secret_hash === null }
     const { refusal } = await attempt(() => {
       const patch = checkValues(ApplicationPatch, toPatch(typed, application))
@@ -75,7 +77,8 @@ export function applicationPages(pages: Pages): void {
     }, LABELS)
     if (refusal !== undefined) return showForm(request, { ...typed, refusal }, application)
     return request.redirect(`${PATHS.applications}/${application.id}`, 'application-saved')
-  })
+  }
+  pages.own('POST', `${PATHS.applications}/:id`, 'changeApplication', change, { checksToken: true })
   pages.own('POST', `${PATHS.applications}/:id/picture`, 'sendApplicationPicture', async (request) => {
     const application = await getOwn(request)
     const { deps, viewer, req } = request

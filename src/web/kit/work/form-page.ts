@@ -9,6 +9,7 @@ import { attempt, errorsOf, type FormRefusal, fieldOf, fieldsOf } from '../forms
 import type { OwnRequest, PageOptions, Pages } from '../pages.ts'
 import { withQuery } from '../paths.ts'
 import type { Done } from '../request.ts'
+import { requireToken } from '../safety.ts'
 import { BASE, type Conflict, EditConflict, editedFields, type Saved, takesTheirs, type Values } from './edits.ts'
 import { keepForm, restoredForm, showLostForm } from './lost-input.ts'
 
@@ -69,7 +70,7 @@ export type FormPage<Data> = {
 export function formPage<Data>(pages: Pages, of: FormPage<Data>): void {
   pages.own('GET', of.path, of.name, async (request) => showForm(request, of), of.options)
   // Read-only mode keeps the entered values: `send` shows the message of the operator with them.
-  const options = { whenReadOnly: 'form', ...of.options, whenSignedOut: keepForm } as const
+  const options = { whenReadOnly: 'form', ...of.options, checksToken: true, whenSignedOut: keepForm } as const
   pages.own('POST', of.path, `${of.name}Form`, (request) => send(request, of), options)
 }
 
@@ -137,6 +138,7 @@ async function send<Data>(request: OwnRequest, of: FormPage<Data>): Promise<Fast
   const { req, page, field } = request
   const { value: data, refusal: missing } = await loadOrMissing(request, of)
   if (missing !== undefined) return showLostForm(request, missing)
+  requireToken(req)
   const form = submittedForm(req.body)
   let conflicts: FormState['conflicts'] = new Map()
   const { value, refusal } = await attempt(

@@ -84,7 +84,8 @@ async function saveEdit(request: OwnRequest, checkToken: CheckToken): Promise<Fa
     throw error
   })
   if (data instanceof ApiError) {
-    await readFields(request, checkToken)
+    // Nothing changes, so that a form without a token is as absent as its page.
+    await readFields(request, async () => {})
     return showLostForm(request, data)
   }
   const received = await readFields(request, checkToken, may(data, 'UPLOAD_VERSION'))

@@ -54,7 +54,9 @@ function versionArchive(app: App, deps: DownloadDeps): void {
       const archive = await chooseFiles(deps, req.viewer, {
         versions: [version],
         files: files === undefined ? 'all' : parseIds(files, 'files'),
-        requires: dependencies ? { filter: completeFilter(deps, filterOfQuery(filter, deps.taxonomy), view) } : undefined,
+        requires: dependencies
+          ? { filter: completeFilter(deps, filterOfQuery(filter, deps.taxonomy), view) }
+          : undefined,
       })
       const [project] = await listVisibleProjects(deps, req.viewer, [version.project.id])
       return sendArchive(deps, req, reply, { archive, name: `${project?.slug}-${view.version_number}.zip` })

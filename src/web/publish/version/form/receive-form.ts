@@ -1,6 +1,6 @@
 // Reads the form of the upload page part by part: its fields into memory, its files into the staging folder. A file that
 // is refused does not stop the others, so that no other upload is lost.
-import { withoutRawNames } from '#platform/html/refusals.ts'
+
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { checkFilename } from '#features/catalogue/versions/files/filename.ts'
 import { FILE_BYTES_MAX, type UploadedPart } from '#features/catalogue/versions/publish/prepare-files.ts'
@@ -8,6 +8,7 @@ import { FILE_PARTS_MAX } from '#features/catalogue/versions/publish/requests.ts
 import { ApiError, forbidden } from '#lib/errors.ts'
 import { checkStorable } from '#lib/text/text-rules.ts'
 import type { Part } from '#platform/html/html.ts'
+import { withoutRawNames } from '#platform/html/refusals.ts'
 import { readPageForm } from '#platform/http/bodies/page-form.ts'
 import type { App } from '#platform/http/server.ts'
 import type { PageOptions } from '#web/kit/pages.ts'

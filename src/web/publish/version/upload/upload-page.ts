@@ -72,7 +72,8 @@ async function receiveUpload(request: OwnRequest, checkToken: CheckToken): Promi
   })
   if (data instanceof ApiError) {
     // The project was deleted, or the membership ended: the texts are shown.
-    await readFields(request, checkToken)
+    // Nothing changes, so that a form without a token is as absent as its page.
+    await readFields(request, async () => {})
     return showLostForm(request, data)
   }
   const mayUpload = may(data, 'UPLOAD_VERSION') && page.site.readOnly?.(page.language) === undefined
