@@ -90,7 +90,7 @@ test('rejects bad input and callers without credentials or scope', async () => {
   assertError(await patch(owner, ids, { status: 'scheduled' }), 400, 'validation_error', 'status')
   assertError(await patch(owner, ids, { status: 'deleted' }), 400, 'validation_error', 'status')
   assertError(await patch(owner, ids, { featured: 'yes' }), 400, 'validation_error', 'featured')
-  assertError(await patch(owner, ['a-b'], { featured: true }), 400, 'decoding_error', 'ids')
+  assertError(await patch(owner, ['a-b'], { featured: true }), 400, 'decoding_error', 'ids.0')
   assertError(await t.as(owner).patch('/v3/versions', { featured: true }), 400, 'invalid_input', 'ids')
   const query = { ids: JSON.stringify(ids) }
   assertError(await t.anyone.patch('/v3/versions', { featured: true }, { query }), 401, 'unauthorized')
