@@ -181,7 +181,7 @@ test('reading needs a token with THREAD_READ and well-formed IDs', async () => {
     await t.as(reporter).get('/v3/threads', { query: { ids: '["not-base62"]' } }),
     400,
     'decoding_error',
-    'ids',
+    'ids.0',
   )
   assertError(await t.as(reporter).get('/v3/threads'), 400, 'invalid_input', 'ids')
   const answer = await t.as(reporter).get(`/v3/thread/${threadId}`)

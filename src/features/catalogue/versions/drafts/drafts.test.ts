@@ -218,12 +218,15 @@ describe('publishing a draft', () => {
     await patch(id, { ...COMPLETE, version_number: '7.0.0', status: 'listed' })
     assert.equal((await patch(id, { status: 'draft' })).statusCode, 204)
     for (const [field, value] of [
-      ['version_number', null],
-      ['name', null],
+      ['version_number', ''],
+      ['name', ''],
       ['loaders', []],
       ['game_versions', []],
     ] as const)
       assertError(await patch(id, { [field]: value }), 400, 'validation_error', field)
+    // A field that cannot be empty ignores null.
+    assert.equal((await patch(id, { version_number: null, name: null })).statusCode, 204)
+    assert.equal((await read(id)).version_number, '7.0.0')
     const [{ hashes }] = (await read(id)).files
     assertError(await t.as(project.owner).delete(`/v3/version_file/${hashes.sha1}`), 400, 'invalid_input', 'hash')
     assert.equal('draft_expires' in (await read(id)), false)
