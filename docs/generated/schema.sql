@@ -369,6 +369,7 @@ create table file_address (
   version_id text collate "C" not null,
   filename text not null,
   sha512 text collate "C" not null,
+  coordinates text[] default '{}'::text[] not null,
   constraint file_address_key PRIMARY KEY (version_id, filename),
   constraint file_address_version_id_fkey FOREIGN KEY (version_id) REFERENCES version(id) ON DELETE CASCADE
 );
@@ -1944,6 +1945,12 @@ CREATE TRIGGER file_inserted AFTER INSERT ON public.file REFERENCING NEW TABLE A
 
 CREATE TRIGGER instance_settings_revision BEFORE UPDATE ON public.instance_settings FOR EACH ROW EXECUTE FUNCTION bump_revision();
 
+CREATE CONSTRAINT TRIGGER maven_files_added AFTER INSERT OR UPDATE OF file_type ON public.file DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION maven_files_changed();
+
+CREATE CONSTRAINT TRIGGER maven_files_listed AFTER UPDATE OF status ON public.version DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((is_listed(new.status) AND (NOT is_listed(old.status)))) EXECUTE FUNCTION maven_files_changed();
+
+CREATE CONSTRAINT TRIGGER maven_files_shown AFTER UPDATE OF status ON public.project DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((old.status <> new.status)) EXECUTE FUNCTION maven_files_changed();
+
 CREATE TRIGGER member_accepted AFTER UPDATE OF accepted ON public.team_member FOR EACH ROW WHEN ((old.accepted <> new.accepted)) EXECUTE FUNCTION member_counted();
 
 CREATE TRIGGER member_deleted AFTER DELETE ON public.team_member FOR EACH ROW WHEN (old.accepted) EXECUTE FUNCTION member_counted();
@@ -2369,6 +2376,20 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.keep_maven_files(version_ids text[])
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  update file_address address set coordinates = kept.endings from (
+    select found.version_id, found.filename, array_agg(found.ending) as endings
+    from maven_files(version_ids) found join version on version.id = found.version_id
+      join project on project.id = version.project_id
+    where is_listed(version.status) and project.status in ('approved', 'archived', 'unlisted', 'withheld')
+    group by found.version_id, found.filename) kept
+  where address.version_id = kept.version_id and address.filename = kept.filename
+    and not address.coordinates @> kept.endings
+$function$;
+
 CREATE OR REPLACE FUNCTION public.lacks_version(needed_id text, lost_id text, lost_loaders text[], lost_fields jsonb, wanted_loaders text[], wanted_fields jsonb)
  RETURNS boolean
  LANGUAGE sql
@@ -2405,6 +2426,51 @@ CREATE OR REPLACE FUNCTION public.loaders_of(loaders text[], fields jsonb)
 AS $function$
   select loaders || case jsonb_typeof(fields -> 'mrpack_loaders')
     when 'array' then array(select jsonb_array_elements_text(fields -> 'mrpack_loaders')) else '{}' end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.maven_ending(filename text, file_type text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select coalesce('-' || case when file_type is null or file_type = 'unknown'
+      then coalesce(substring(lower(filename) from '-(sources|javadoc|dev)\.[a-z0-9]{1,16}$'), file_type)
+      else regexp_replace(file_type, '-jar$', '') end, '')
+    || substring(lower(filename) from '\.[a-z0-9]{1,16}$')
+$function$;
+
+CREATE OR REPLACE FUNCTION public.maven_files(version_ids text[])
+ RETURNS TABLE(version_id text, ending text, filename text)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select distinct on (found.version_id, found.ending) found.version_id, found.ending, found.filename from (
+    select version_id, unnest(coordinates) as ending, filename, true as is_kept, false as is_named, false as is_primary
+    from file_address where version_id = any(version_ids)
+    union all
+    select version.id, named.ending, file.filename, false,
+      lower(file.filename) = lower(project.slug || '-' || version.version_number || named.ending), file.is_primary
+    from version join project on project.id = version.project_id join file on file.version_id = version.id
+      cross join lateral maven_ending(file.filename, file.file_type) as named (ending)
+    where version.id = any(version_ids)) found
+  where found.ending is not null
+  order by found.version_id, found.ending, found.is_kept desc, found.is_named desc, found.is_primary desc, found.filename
+$function$;
+
+CREATE OR REPLACE FUNCTION public.maven_files_changed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_table_name = 'project' then
+    perform keep_maven_files(array(select id from version where project_id = new.id));
+  elsif tg_table_name = 'version' then
+    perform keep_maven_files(array[new.id]);
+  else
+    perform keep_maven_files(array[new.version_id]);
+  end if;
+  return null;
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION public.member_counted()

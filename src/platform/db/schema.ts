@@ -302,6 +302,7 @@ export interface File {
 }
 
 export interface FileAddress {
+  coordinates: Generated<string[]>;
   filename: string;
   sha512: string;
   version_id: string;

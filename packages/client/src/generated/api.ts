@@ -3229,7 +3229,7 @@ export interface paths {
         };
         /**
          * Get the POM or a file of a version by Maven coordinates
-         * @description The version is a version number, an ID, or `number-loader,gameversion`. Redirects to files. A number always means the version that got it first. With the suffix `.md5`, `.sha1`, `.sha256` or `.sha512`, returns the checksum of the file.
+         * @description The version is a version number, an ID, or `number-loader,gameversion`. Redirects to files. A number always means the version that got it first, and a classifier and extension the first file that had them in a public version, also after it is deleted. With the suffix `.md5`, `.sha1`, `.sha256` or `.sha512`, returns the checksum of the file.
          *
          *     Token optional. A token with `PROJECT_READ` identifies the caller. Fine-grained tokens work within their limits.
          */

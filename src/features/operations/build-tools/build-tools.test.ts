@@ -5,6 +5,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import type { FileType } from '#features/catalogue/versions/kinds.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { makeZip } from '#test/support/factories/archives.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
 
 let t: TestApp
@@ -209,6 +210,47 @@ describe('versions', () => {
     assert.equal(await fileOf('1.0'), 404)
     assert.equal((await as.delete(`/v3/version/${first}`)).statusCode, 204)
     assert.deepEqual([await fileOf('1.0'), await fileOf(second)], [404, 'second.jar'])
+  })
+
+  test('the coordinate stays with its first file, whatever happens to the files of the version', async () => {
+    const own = await t.make.project({ slug: 'solid', status: 'draft' })
+    const as = t.as(own.owner)
+    const version = await t.make.version({ project: own, version_number: '1.0' })
+    const manifest = { name: 'fabric.mod.json', data: '{"schemaVersion":1,"id":"solid","version":"1.0"}' }
+    const add = (filename: string, primary = false) =>
+      t.make.file({ version, project: own, bytes: makeZip([manifest, { name: filename }]), filename, primary })
+    const remove = async ({ sha512 }: { sha512: string }) => {
+      const answer = await as.delete(`/v3/version_file/${sha512}`, { query: { algorithm: 'sha512' } })
+      assert.equal(answer.statusCode, 204, answer.body)
+    }
+    const found = async (ending: string, coordinate = '1.0') => {
+      const path = `/maven/maven/tools/solid/${coordinate}/solid-${coordinate}${ending}`
+      const { statusCode, headers } = await as.get(path)
+      return statusCode === 307 ? String(headers['location']).split('/').at(-1) : statusCode
+    }
+    const mistaken = await add('mistaken.jar', true)
+    assert.equal(await found('.jar'), 'mistaken.jar')
+    const first = await add('first.jar')
+    await remove(mistaken)
+    assert.equal(await found('.jar'), 'first.jar')
+    const moderator = await t.make.account({ role: 'moderator' })
+    assert.equal((await t.as(moderator).patch(`/v3/project/${own.id}`, { status: 'approved' })).statusCode, 204)
+    const sources = await add('a-sources.jar')
+    const second = await add('second.jar')
+    await add('solid-1.0.jar')
+    const chosen = await as.patch(`/v3/version/${version.id}`, { primary_file: second.sha512 })
+    assert.equal(chosen.statusCode, 204, chosen.body)
+    for (const coordinate of ['1.0', version.id]) assert.equal(await found('.jar', coordinate), 'first.jar')
+    await remove(sources)
+    await add('b-sources.jar')
+    await remove(first)
+    assert.deepEqual(
+      [await found('.jar'), await found('.jar', version.id), await found('-sources.jar')],
+      [404, 404, 404],
+    )
+    assert.equal((await maven('solid/1.0/second.jar')).statusCode, 307)
+    await add('only.zip')
+    assert.equal(await found('.zip'), 'only.zip')
   })
 
   test('sources, documentation and development files are found by their names, and are not the main file', async () => {

@@ -93,32 +93,21 @@ function isFiltered({ version_number, loaders, game_versions }: VersionCoordinat
 
 type File = VersionView['files'][number]
 
-/** Classifiers of additional files, which build tools put at the end of file names. */
-const NAMED_CLASSIFIERS = ['sources', 'javadoc', 'dev']
-
 /**
- * Returns the file with this name (ignoring case), otherwise the file for `{artifact}-{version}[-classifier].{ext}`: with
- * a classifier, the file of that type (`sources` for `sources-jar`) or whose name ends with the classifier, without one, the
- * main file with the extension. The name can end in the extension of a signature.
+ * Returns the file for `{artifact}-{version}[-classifier].{ext}`, otherwise the file with this name (ignoring case).
+ * `endings` maps `-classifier.ext` to file names; a file in it might be deleted. The name can end in the extension of a
+ * signature.
  */
-export function findMavenFile(files: readonly File[], name: string, stem: string): File | undefined {
-  const exact = findNamed(files, name)
-  if (exact !== undefined || !name.toLowerCase().startsWith(stem.toLowerCase())) return exact
-  const match = /^(?:-([a-z-]{1,32}))?(\.[a-z0-9]{1,16})(\.(?:asc|sig|gpg))?$/i.exec(name.slice(stem.length))
-  if (match === null) return undefined
-  const [, classifier, ext = '', signature] = match
-  const ofKind = files.filter(({ filename }) => filename.toLowerCase().endsWith(ext.toLowerCase()))
-  const endsWith = ({ filename }: File, name: string) => filename.toLowerCase().endsWith(`-${name}${ext}`.toLowerCase())
-  const file =
-    classifier === undefined
-      ? ofKind.find((each) => each.file_type === null && !NAMED_CLASSIFIERS.some((name) => endsWith(each, name)))
-      : (ofKind.find(({ file_type }) => file_type === classifier || file_type === `${classifier}-jar`) ??
-        (NAMED_CLASSIFIERS.includes(classifier.toLowerCase())
-          ? ofKind.find((each) => endsWith(each, classifier))
-          : undefined))
-  return file === undefined || signature === undefined ? file : findNamed(files, file.filename + signature)
-}
-
-function findNamed(files: readonly File[], name: string): File | undefined {
+export function findMavenFile(
+  files: readonly File[],
+  endings: ReadonlyMap<string, string>,
+  { name, stem }: { name: string; stem: string },
+): File | undefined {
+  const match = /^(?:(-[a-z-]{1,32}?)(?:-jar)?)?(\.[a-z0-9]{1,16})(\.(?:asc|sig|gpg))?$/.exec(
+    name.toLowerCase().startsWith(stem.toLowerCase()) ? name.slice(stem.length).toLowerCase() : '',
+  )
+  const [, classifier = '', ext = '', signature = ''] = match ?? []
+  const kept = endings.get(classifier + ext)
+  if (kept !== undefined) return files.find(({ filename }) => filename === kept + signature)
   return files.find(({ filename }) => filename.toLowerCase() === name.toLowerCase())
 }

@@ -50,3 +50,10 @@ export async function listCoordinates(
     return { ...row, game_versions: Array.isArray(gameVersions) ? gameVersions.map(String) : [] }
   })
 }
+
+/** Returns the file name for each `-classifier.ext` of a version. The file might be deleted. */
+export async function listEndings(db: Db, versionId: string): Promise<ReadonlyMap<string, string>> {
+  const { rows } = await sql<{ ending: string; filename: string }>`
+    select ending, filename from maven_files(array[${versionId}])`.execute(db)
+  return new Map(rows.map(({ ending, filename }) => [ending, filename]))
+}

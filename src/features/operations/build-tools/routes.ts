@@ -13,7 +13,7 @@ import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { createFileDigests } from './file-digests.ts'
 import { findByCoordinate, findMavenFile, mavenMetadata, mavenPom } from './maven.ts'
-import { listCoordinates } from './queries.ts'
+import { listCoordinates, listEndings } from './queries.ts'
 import { type Digest, FileParams, MetadataParams, splitDigest, UpdateFileParams, UpdateFileQuery } from './requests.ts'
 import { loadersOfUpdateFile, promotions, UpdateFileView } from './update-file.ts'
 
@@ -59,8 +59,9 @@ function mavenRoutes(app: App, deps: Deps): void {
         summary: 'Get the POM or a file of a version by Maven coordinates',
         description:
           'The version is a version number, an ID, or `number-loader,gameversion`. Redirects to files. A number ' +
-          'always means the version that got it first. With the suffix `.md5`, `.sha1`, `.sha256` or `.sha512`, returns the ' +
-          'checksum of the file.',
+          'always means the version that got it first, and a classifier and extension the first file that had them in a ' +
+          'public version, also after it is deleted. With the suffix `.md5`, `.sha1`, `.sha256` or `.sha512`, returns ' +
+          'the checksum of the file.',
         produces: ['text/xml', 'text/plain'],
         params: FileParams,
         response: { 200: Type.String(), 307: FileAddress },
@@ -75,7 +76,7 @@ function mavenRoutes(app: App, deps: Deps): void {
       const stem = `${id}-${coordinate}`
       if (name === `${stem}.pom`) return sendText(reply, mavenPom({ group, id }, coordinate, viewOf(project)), digest)
       const { files }: VersionView = JSON.parse((await getVersion(deps, req.viewer, version.id)).brief.bytes.toString())
-      const match = findMavenFile(files, name, stem)
+      const match = findMavenFile(files, await listEndings(deps.db, version.id), { name, stem })
       if (match === undefined) throw notFound('file')
       if (digest !== undefined) {
         const of = { versionId: version.id, ...match.hashes }
