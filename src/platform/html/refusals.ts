@@ -102,7 +102,7 @@ const RAW: readonly (readonly [pattern: RegExp, text: string])[] = [
   [/^The part \S+, which file_parts lists, is missing/, 'A file is missing'],
   [/^The form contains \S+ twice/, 'The form contains a field twice'],
   // A name at the beginning: `file_parts.0 must be …`.
-  [/^[a-z]+(?:[._][a-z\d_]+)+ (?=[a-z])/, 'A field of the form '],
+  [/^[a-z]+(?:[._]+[a-z\d]+)+ (?=[a-z])/, 'A field of the form '],
 ]
 
 /** Returns a message of the API without the names of its fields and values, which mean nothing on a page. */
