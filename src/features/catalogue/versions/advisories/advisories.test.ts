@@ -69,6 +69,9 @@ describe('creating', () => {
     assert.deepEqual((await t.anyone.get(`/v3/advisory/${document.id}`)).json(), document)
     const read = (await t.anyone.get(`/v3/version/${version}`)).json()
     assert.ok(!('withdrawn' in read), 'without `withdraw`, the version stays')
+    const again = await t.make.version({ project, version_number: '1.0', date_published: new Date(0) })
+    const both = await created(moderator, { project: project.slug, versions: [version, again.id] })
+    assert.deepEqual(both.affected[0].versions.toSorted(), ['1.0', again.id].sort(), 'names of the Maven metadata')
   })
 
   test("a member's advisory waits: only members and moderators see it, and nothing finds it", async () => {
