@@ -105,12 +105,20 @@ test('another game version, another loader, or an optional dependency is not bro
   assert.equal((await notified(fits.project)).length, 1)
 })
 
-test('an older version of the dependent does not count', async () => {
+test('an older version of the dependent does not count, unless its `ordering` puts it first', async () => {
   const { project, versions } = await library()
-  const app = await dependent({ version_id: versions[1] ?? '' }, { date_published: new Date(0) })
-  await t.make.version({ project: app.project, loaders: ['fabric'] })
+  const older = async (fields: object) => {
+    const app = await dependent({ version_id: versions[1] ?? '' }, { date_published: new Date(0), ...fields })
+    await t.make.version({ project: app.project, loaders: ['fabric'] })
+    return app
+  }
+  const [app, ordered] = [await older({}), await older({ ordering: 1 })]
   await withdraw(project, versions[1] ?? '')
   assert.deepEqual([await notified(app.project), await attention(app.project)], [[], []])
+  assert.deepEqual(
+    (await notified(ordered.project)).map(({ version_id }) => version_id),
+    [ordered.version],
+  )
 })
 
 test('removed and hidden versions and projects break dependencies too', async () => {

@@ -151,6 +151,9 @@ test('dependencies that are no longer public and old game versions are listed fo
     date_published: new Date(t.deps.now() + 1000),
   })
   assert.deepEqual(await kinds(owner), [])
+  const first = await t.as(owner).patch(`/v3/version/${id}`, { ordering: 1 })
+  assert.equal(first.statusCode, 204, first.body)
+  assert.deepEqual(await kinds(owner), ['withdrawn_dependency'], 'the version that `ordering` puts first counts')
 })
 
 test('projects of organizations count, and an author of many projects costs as many statements as one of few', async () => {

@@ -53,6 +53,9 @@ test('a member withdraws a version after seeing what breaks, edits the reason, a
   assert.match((await t.anyone.get('/mod/lantern')).body, new RegExp(`versions/${old}|version/1\\.0|1\\.0`))
   assertSays(await person.get('/mod/lantern/settings/versions'), 200, 'Withdrawn')
   assertSays(await visitor(t, app.owner.token).get(`/mod/${app.slug}/settings/versions`), 200, 'Lantern')
+  await t.make.version({ project: app, version_number: '2.0', loaders: ['fabric'] })
+  assert.equal((await t.as(app.owner).patch(`/v3/version/${version.id}`, { ordering: 1 })).statusCode, 204)
+  assertSays(await visitor(t, app.owner.token).get(`/mod/${app.slug}/settings/versions`), 200, 'Lantern')
 
   const again = await person.get(path)
   assertValidHtml(again.body)

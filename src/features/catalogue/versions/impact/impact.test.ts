@@ -59,6 +59,23 @@ test('lists dependents and packs that would have no version left', async () => {
   assert.deepEqual(all.packs, [row(pack, true)])
 })
 
+test('counts the version of a dependent that `ordering` puts first', async () => {
+  const library = await t.make.project()
+  const version = await t.make.version({ project: library, loaders: ['fabric'], game_versions: ['1.20.1'] })
+  const needs = async (fields: object) => {
+    const made = await dependent({ version_id: version.id }, { date_published: new Date(0), ...fields })
+    await t.make.version({ project: made.project, loaders: ['fabric'], game_versions: ['1.20.1'] })
+    return made
+  }
+  await needs({})
+  const first = await needs({ ordering: 1 })
+  const { dependents } = (await ask(library.owner, { withdraw: version.id }, library.id)).json()
+  assert.deepEqual(
+    dependents.map(({ version_id }: { version_id: string }) => version_id),
+    [first.version],
+  )
+})
+
 test('is for members and moderators', async () => {
   const [stranger, moderator] = [await t.make.account(), await t.make.account({ role: 'moderator' })]
   assertError(await ask(stranger, { withdraw: last }), 403, 'unauthorized')

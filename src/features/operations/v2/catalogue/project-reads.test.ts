@@ -108,7 +108,8 @@ test('a project has every key of its older shape, with the facts of the newer on
 })
 
 describe('types, loaders and sides', () => {
-  const cases: [string, { loaders: string[]; fields?: Record<string, unknown> }[], object][] = [
+  type Made = { loaders: string[]; fields?: Record<string, unknown>; ordering?: number; date_published?: Date }
+  const cases: [string, Made[], object][] = [
     ['without versions', [], { project_type: 'project', loaders: [], client_side: 'unknown', server_side: 'unknown' }],
     [
       'a plugin',
@@ -135,6 +136,14 @@ describe('types, loaders and sides', () => {
       'a mod that prefers both sides',
       [{ loaders: ['forge'], fields: { environment: 'client_or_server_prefers_both' } }],
       { project_type: 'mod', client_side: 'optional', server_side: 'optional' },
+    ],
+    [
+      'the sides of the version that `ordering` puts first',
+      [
+        { loaders: ['forge'], fields: { environment: 'client_only' }, ordering: 1, date_published: new Date(0) },
+        { loaders: ['forge'], fields: { environment: 'server_only' } },
+      ],
+      { client_side: 'required', server_side: 'unsupported' },
     ],
   ]
   for (const [name, versions, expected] of cases) {
