@@ -169,6 +169,7 @@ export async function leaveEverything(db: Db, person: Account, other: Account): 
     .insertInto('version_scan')
     .values({ version_id: versions[1], released_by: account_id, next_attempt: soon(), requested: soon() })
     .execute()
+  await leaveTakedowns(db, person, { id: collection, name: 'Lights' })
   await sql`update project set followers = (select count(*) from follow where project_id = project.id)`.execute(db)
   return {
     ...applications,
@@ -297,4 +298,42 @@ async function authorize(db: Db, person: Account, other: Account): Promise<Recor
     .values({ id: newId(), token_id: token, requests_per_minute: 600, note: `for ${account_id}` })
     .execute()
   return { oauth_client: [own], oauth_authorization: [authorization], oauth_token: [token] }
+}
+
+/** A takedown by the person, one of their profile, and one of their collection. */
+async function leaveTakedowns(db: Db, { id }: Account, collection: { id: string; name: string }): Promise<void> {
+  const nothing = { projects: [], versions: [], collection: null, user: null }
+  const of = { created: new Date(), reason: 'spam', reference: '' }
+  await db
+    .insertInto('takedown')
+    .values([
+      {
+        ...of,
+        id: newId(),
+        actor_id: id,
+        undone: new Date(),
+        undone_by_id: id,
+        kind: 'project',
+        target: newId(),
+        visibility: 'rejected',
+        before: json(nothing),
+      },
+      {
+        ...of,
+        id: newId(),
+        kind: 'user',
+        target: id,
+        visibility: 'cleared',
+        before: json({ ...nothing, user: { id, username: 'gone', text: 'my words' } }),
+      },
+      {
+        ...of,
+        id: newId(),
+        kind: 'collection',
+        target: collection.id,
+        visibility: 'rejected',
+        before: json({ ...nothing, collection: { ...collection, status: 'listed', owner_id: id } }),
+      },
+    ])
+    .execute()
 }

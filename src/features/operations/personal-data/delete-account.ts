@@ -119,8 +119,9 @@ async function forgetInEvents({ tx, accountId }: Erasure): Promise<void> {
 async function eraseConversations({ tx, accountId }: Erasure): Promise<void> {
   await dropImagesOf(tx, accountId)
   await tx.deleteFrom('report').where('reporter_id', '=', accountId).execute()
-  // It contains the text of the profile.
-  await tx.deleteFrom('takedown').where('kind', '=', 'user').where('target', '=', accountId).execute()
+  // They contain the text of the profile and the name of a collection.
+  await sql`delete from takedown where (kind = 'user' and target = ${accountId})
+    or before #>> '{collection,owner_id}' = ${accountId}`.execute(tx)
   await sql`delete from report_snapshot using report
     where report.id = report_snapshot.report_id and report.account_id = ${accountId}`.execute(tx)
   await tx
