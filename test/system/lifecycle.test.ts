@@ -138,7 +138,9 @@ describe('one data folder', () => {
     }
     assert.equal(await resets(), 0)
     const worker = await startDepot(dataDir, {}, ['--role', 'worker'])
-    assert.equal(worker.url, 'no')
+    assert.equal(worker.url, '', 'no address')
+    assert.match(worker.output(), /Depot runs jobs \(role worker\)/)
+    assert.doesNotMatch(worker.output(), /no address|listens on/)
     while ((await resets()) === 0) await sleep(20)
     assert.equal(await worker.stop(), 0)
     const wrong = await depot(dataDir, ['serve', '--role', 'both'])

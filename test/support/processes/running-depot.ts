@@ -73,8 +73,8 @@ async function startCommand(
   const read = (chunk: Buffer): void => {
     text += chunk.toString()
     // Commit 6d01877, with which a bench compares, says that it answers.
-    const match = /Depot (?:listens|answers) on ([^\s"]+)/.exec(text)
-    if (match?.[1] !== undefined) resolve(match[1])
+    const match = /Depot (?:(?:listens|answers) on ([^\s"]+)|runs jobs)/.exec(text)
+    if (match !== null) resolve(match[1] ?? '')
   }
   child.stdout.on('data', read)
   child.stderr.on('data', read)
