@@ -17,6 +17,9 @@ export const VERSION_NUMBER_PATTERN = '^(?!\\.{1,2}$)[A-Za-z0-9!@$().+,_"\'`-]{1
 
 /** `If-Match` with one revision. */
 export const REVISION_PATTERN = '^"(?:0|[1-9][0-9]{0,14})"$'
+/** Image of a game: a URL, or one of the files in `src/platform/taxonomy/game-images.ts`. */
+export const GAME_IMAGE_PATTERN =
+  '^(?:https?://[^\\s/?#@\\\\]+(?:[/?#][^\\s\\\\]*)?|game-(?:java|bedrock)-(?:icon|banner)\\.svg)$'
 
 /** The error of each pattern, as a predicate that follows the field name. */
 export const PATTERN_WORDS: ReadonlyMap<string, string> = new Map([
@@ -24,6 +27,7 @@ export const PATTERN_WORDS: ReadonlyMap<string, string> = new Map([
   [ORGANIZATION_SLUG_PATTERN, 'must be 3-64 letters A-Z, digits or hyphens'],
   [USERNAME_PATTERN, 'must be 1-39 letters A-Z, digits, dots, underscores or hyphens, and not . or ..'],
   [VERSION_NUMBER_PATTERN, 'must be 1-32 letters A-Z, digits or any of ! @ $ ( ) . + , _ " \' - `, and not . or ..'],
+  [GAME_IMAGE_PATTERN, 'must be an http or https URL, an image of Depot such as game-java-icon.svg, or null'],
   [REVISION_PATTERN, 'must be a revision in double quotes, such as "7"'],
 ])
 

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
+import { GAME_IMAGES } from '#platform/taxonomy/game-images.ts'
 import { classOfHue, HUES } from './hues.ts'
 
 const FOLDER = join(import.meta.dirname, 'assets')
@@ -67,6 +68,7 @@ const FILES = [
   'icons.svg',
   'work-icons.svg',
   'mark.svg',
+  ...GAME_IMAGES,
   'site.js',
   'site.css',
   'work.css',
@@ -88,8 +90,15 @@ type AssetCoding = 'br' | 'gzip'
 
 export type Assets = ReadonlyMap<AssetName, Asset>
 
-/** Reads every asset. Called once, when the server starts. */
+let loaded: Assets | undefined
+
+/** Returns every asset. Reads the files only once. */
 export function loadAssets(): Assets {
+  loaded ??= readAssets()
+  return loaded
+}
+
+function readAssets(): Assets {
   const assets = new Map<AssetName, Asset>()
   for (const file of FILES) {
     const [stem = '', extension = ''] = file.split('.')

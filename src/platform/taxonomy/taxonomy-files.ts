@@ -5,8 +5,10 @@ import Type, { type Static, type TSchema } from 'typebox'
 import Value from 'typebox/value'
 import { Ordering } from '#lib/schema/schema-parts.ts'
 import { withoutMark } from '#lib/text/byte-order-mark.ts'
+import { GAME_IMAGE_PATTERN, URL_LENGTH_MAX } from '#lib/text/text-rules.ts'
 import { ClientProgramRows } from './client-programs.ts'
 import { type FileRules, parseFileRules } from './file-rules.ts'
+import { GAME_IMAGES } from './game-images.ts'
 import { ResolvingRules, resolvingErrors } from './resolving.ts'
 
 /** Default folder, which operators can change. */
@@ -19,7 +21,9 @@ const FileName = Type.String({ pattern: '^[a-z0-9-]+\\.json$', maxLength: 64 })
 // A single time format, so that the strings sort by time.
 const Instant = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$', maxLength: 24 })
 const Icon = Type.String({ pattern: '^<svg[ >][^]*</svg>$', maxLength: 8192 })
-const Address = Type.Union([Type.String({ pattern: '^https://', maxLength: 2048 }), Type.Null()])
+const GameImage = Type.Union([Type.String({ pattern: GAME_IMAGE_PATTERN, maxLength: URL_LENGTH_MAX }), Type.Null()], {
+  description: `http or https URL of an image, or one of the images of Depot: ${GAME_IMAGES.join(', ')}`,
+})
 const Metadata = Type.Record(
   Type.String(),
   Type.Union([Type.String({ maxLength: 1024 }), Type.Number(), Type.Boolean()]),
@@ -29,7 +33,7 @@ const Metadata = Type.Record(
 const hidden = Type.Optional(Type.Boolean())
 
 const Game = Type.Object(
-  { slug: Name, name: Type.String({ minLength: 1, maxLength: 64 }), icon: Address, banner: Address, hidden },
+  { slug: Name, name: Type.String({ minLength: 1, maxLength: 64 }), icon: GameImage, banner: GameImage, hidden },
   strict,
 )
 

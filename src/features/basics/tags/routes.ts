@@ -2,7 +2,6 @@
 import Type from 'typebox'
 import type { App } from '#platform/http/server.ts'
 import { licenseText, listLicenses } from '#platform/taxonomy/licenses.ts'
-import { offered } from '#platform/taxonomy/taxonomy.ts'
 import type { Deps } from '#ports/deps.ts'
 import { LicenseParams, LoaderFieldQuery, parseValueFilters } from './requests.ts'
 import {
@@ -15,13 +14,15 @@ import {
   LoaderFieldValue,
   listOf,
   toCategoryViews,
+  toGameViews,
   toLoaderFieldValues,
   toLoaderViews,
 } from './views.ts'
 
 const config = { auth: 'public', cache: 'tags' } as const
 
-export function tagRoutes(app: App, { taxonomy }: Pick<Deps, 'taxonomy'>): void {
+export function tagRoutes(app: App, deps: Pick<Deps, 'taxonomy' | 'config'>): void {
+  const { taxonomy } = deps
   const list = <Schema extends Type.TObject>(
     path: string,
     about: { operationId: string; summary: string },
@@ -30,7 +31,7 @@ export function tagRoutes(app: App, { taxonomy }: Pick<Deps, 'taxonomy'>): void 
   ) => app.get(path, { config, schema: { ...about, response: { 200: response } } }, handler as never)
 
   list('/v3/games', { operationId: 'listGames', summary: 'List games' }, listOf('games', Game), () => ({
-    games: offered(taxonomy.games.values()).map(({ hidden: _, ...game }) => game),
+    games: toGameViews(deps),
   }))
   list('/v3/tag/loader', { operationId: 'listLoaders', summary: 'List loaders' }, listOf('loaders', Loader), () => ({
     loaders: toLoaderViews(taxonomy),

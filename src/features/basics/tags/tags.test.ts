@@ -65,9 +65,25 @@ test('categories are listed by ordering, then by name', async () => {
   )
 })
 
+test('each game has a name, an icon and a banner, which Depot serves', async () => {
+  const games = await list('/v3/games', 'games')
+  assert.deepEqual(
+    games.map(({ name }) => name),
+    ['Minecraft: Java Edition', 'Minecraft: Bedrock Edition'],
+  )
+  const images = games.flatMap(({ icon, banner }) => [String(icon), String(banner)])
+  assert.equal(new Set(images).size, 4)
+  for (const image of images) {
+    assert.ok(image.startsWith(`${t.deps.config.http.baseUrl}/assets/game-`), image)
+    const answer = await t.anyone.get(new URL(image).pathname)
+    assert.deepEqual([answer.statusCode, answer.headers['content-type']], [200, 'image/svg+xml'], image)
+    assert.match(answer.body, /^<svg .*<\/svg>\n$/)
+  }
+})
+
 test('games, platforms, report and project types keep the order of their files', async () => {
   const [game] = await list('/v3/games', 'games')
-  assert.deepEqual(game, { slug: 'minecraft-java', name: 'minecraft-java', icon: null, banner: null })
+  assert.deepEqual([game?.['slug'], game?.['name']], ['minecraft-java', 'Minecraft: Java Edition'])
   const [platform] = await list('/v3/link_platform', 'platforms')
   assert.deepEqual(platform, { name: 'patreon', donation: true })
   assert.deepEqual(await list('/v3/project_type', 'project_types'), [

@@ -2,11 +2,19 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { invalidInput } from '#lib/errors.ts'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
+import { assetPath, loadAssets } from '#platform/html/assets.ts'
+import { isGameImage } from '#platform/taxonomy/game-images.ts'
 import { type LoaderField, offered, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { Deps } from '#ports/deps.ts'
 import type { ValueFilters } from './requests.ts'
 
 export const Game = Type.Object(
-  { slug: Type.String(), name: Type.String(), icon: Nullable(Type.String()), banner: Nullable(Type.String()) },
+  {
+    slug: Type.String(),
+    name: Type.String({ description: 'Display name' }),
+    icon: Nullable(Type.String({ description: 'URL of a square image' })),
+    banner: Nullable(Type.String({ description: 'URL of a wide image' })),
+  },
   { title: 'Game' },
 )
 
@@ -48,6 +56,19 @@ type LoaderFieldValue = Static<typeof LoaderFieldValue>
 export const License = Type.Object({ short: Type.String(), name: Type.String() }, { title: 'License' })
 export const LicenseText = Type.Object({ title: Type.String(), body: Type.String() }, { title: 'LicenseText' })
 export const LinkPlatform = Type.Object({ name: Type.String(), donation: Type.Boolean() }, { title: 'LinkPlatform' })
+
+/** Returns the games, in the order of their list, with absolute URLs of their images. */
+export function toGameViews({ taxonomy, config }: Pick<Deps, 'taxonomy' | 'config'>): Static<typeof Game>[] {
+  const base = config.http.baseUrl.replace(/\/$/, '')
+  const urlOf = (image: string | null) =>
+    image !== null && isGameImage(image) ? assetPath(loadAssets(), base, image) : image
+  return offered(taxonomy.games.values()).map(({ slug, name, icon, banner }) => ({
+    slug,
+    name,
+    icon: urlOf(icon),
+    banner: urlOf(banner),
+  }))
+}
 
 /** Returns the loaders, ordered by name. */
 export function toLoaderViews({ loaders }: Taxonomy): Static<typeof Loader>[] {

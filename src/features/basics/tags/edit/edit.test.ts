@@ -143,6 +143,29 @@ test('a renamed category and game version are renamed in what uses them', async 
   for (const name of ['categories', 'game_versions']) await reset(name)
 })
 
+test('a game shows the name and images of the operator', async () => {
+  const [java, bedrock] = await rowsOf('games')
+  const own = { name: 'Blocks', icon: 'http://images.example/blocks.svg', banner: null }
+  assert.equal((await replace('games', [{ ...java, ...own }, bedrock])).statusCode, 204)
+  const { games } = (await t.anyone.get('/v3/games')).json()
+  assert.deepEqual(games[0], { slug: java?.['slug'], ...own })
+  assert.match(games[1].icon, /^https?:.*\/assets\/game-bedrock-icon\.[0-9a-f]{12}\.svg$/)
+  for (const icon of [
+    'javascript:alert(1)',
+    'https://',
+    'https://a b',
+    '//images.example/x',
+    'game-chess-icon.svg',
+    '',
+  ]) {
+    const refused = await replace('games', [{ ...java, icon }, bedrock])
+    assertError(refused, 400, 'validation_error', 'rows.0.icon')
+    assert.match(refused.json().details.message, /^must be an http or https URL/, icon)
+  }
+  assertError(await replace('games', [{ ...java, name: '' }, bedrock]), 400, 'validation_error', 'rows.0.name')
+  await reset('games')
+})
+
 test('lists with errors are refused, naming the place, and change nothing', async () => {
   const before = await lists()
   const [category, ...rest] = await rowsOf('categories')
