@@ -212,6 +212,14 @@ for (const { version, url, file, openAnswers } of DOCUMENTS)
     })
   })
 
+test('requests and responses of versions declare game_versions and environment', async () => {
+  const { schemas } = (await t.anyone.get('/docs/openapi.json')).json().components
+  const missing = ['VersionCreate', 'InitialVersion', 'VersionPatch', 'Version', 'Project'].flatMap((name) =>
+    ['game_versions', 'environment'].flatMap((field) => (field in schemas[name].properties ? [] : `${name}.${field}`)),
+  )
+  assert.deepEqual(missing, [])
+})
+
 test('the viewer loads its page, styles and scripts from Depot, and its policy blocks other origins', async () => {
   const page = await t.anyone.get(VIEWER)
   assert.equal(page.statusCode, 200)

@@ -454,6 +454,8 @@ export const DECLARED: Record<string, Declared> = {
         shows: 'oil.jar',
       }),
       loaders: send(['fabric', 'quilt']),
+      game_versions: send(['1.19.4']),
+      environment: send('server_only'),
       featured: send(true),
       file_parts: send(TWO_FILES.file_parts, {
         at: 'files.1.filename',
@@ -497,6 +499,8 @@ export const DECLARED: Record<string, Declared> = {
         shows: 'oil.jar',
       }),
       loaders: send(['forge']),
+      game_versions: send(['1.19.4']),
+      environment: send('server_only'),
       featured: send(true),
       status: send('unlisted'),
       requested_status: send('archived'),

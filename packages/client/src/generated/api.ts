@@ -6528,7 +6528,9 @@ export interface components {
                 rows: {
                     slug: string;
                     name: string;
+                    /** @description http or https URL of an image, or one of the images of Depot: game-java-icon.svg, game-java-banner.svg, game-bedrock-icon.svg, game-bedrock-banner.svg */
                     icon: string | null;
+                    /** @description http or https URL of an image, or one of the images of Depot: game-java-icon.svg, game-java-banner.svg, game-bedrock-icon.svg, game-bedrock-banner.svg */
                     banner: string | null;
                     /** @description Whether the tag is not offered any more */
                     hidden: boolean;
@@ -6738,8 +6740,11 @@ export interface components {
         /** Game */
         Game: {
             slug: string;
+            /** @description Display name */
             name: string;
+            /** @description URL of a square image */
             icon: string | null;
+            /** @description URL of a wide image */
             banner: string | null;
         };
         /** Globals */
@@ -6844,6 +6849,10 @@ export interface components {
             uploaded_images?: string[];
             /** @description Sort key, ascending */
             ordering?: number | null;
+            /** @description Values from `GET /v3/loader_field`; loaders with this field require it. null is the same as absent */
+            game_versions?: string[] | null;
+            /** @description Where the content runs. null is the same as absent */
+            environment?: string | null;
         } & {
             [key: string]: unknown;
         };
@@ -10088,6 +10097,10 @@ export interface components {
             /** @description Sort key, ascending */
             ordering?: number | null;
             project_id?: string;
+            /** @description Values from `GET /v3/loader_field`; loaders with this field require it. null is the same as absent */
+            game_versions?: string[] | null;
+            /** @description Where the content runs. null is the same as absent */
+            environment?: string | null;
         } & {
             [key: string]: unknown;
         };
@@ -10163,6 +10176,10 @@ export interface components {
                 hash: string;
                 file_type: ("required-resource-pack" | "optional-resource-pack" | "sources-jar" | "dev-jar" | "javadoc-jar" | "signature" | "unknown") | (never | null);
             }[] | null;
+            /** @description Values from `GET /v3/loader_field`; loaders with this field require it. null is the same as absent */
+            game_versions?: string[] | null;
+            /** @description Where the content runs. null is the same as absent */
+            environment?: string | null;
         } & {
             [key: string]: unknown;
         };
@@ -20847,7 +20864,9 @@ export interface operations {
                     rows: {
                         slug: string;
                         name: string;
+                        /** @description http or https URL of an image, or one of the images of Depot: game-java-icon.svg, game-java-banner.svg, game-bedrock-icon.svg, game-bedrock-banner.svg */
                         icon: string | null;
+                        /** @description http or https URL of an image, or one of the images of Depot: game-java-icon.svg, game-java-banner.svg, game-bedrock-icon.svg, game-bedrock-banner.svg */
                         banner: string | null;
                         hidden?: boolean;
                     }[];

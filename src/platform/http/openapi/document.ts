@@ -142,7 +142,12 @@ function isSchema(value: Json): boolean {
 }
 
 function simplify({ describedAs, ...schema }: Json): Json {
-  if (describedAs !== undefined) return simplify({ ...schema, ...(describedAs as Json) })
+  if (describedAs !== undefined) {
+    // Adds to the properties of the schema, and replaces everything else.
+    const { properties } = describedAs as Json
+    const all = properties === undefined ? {} : { properties: { ...(schema['properties'] as Json), ...properties } }
+    return simplify({ ...schema, ...(describedAs as Json), ...all })
+  }
   if ('const' in schema) {
     const { const: constant, ...rest } = schema
     return { type: typeof constant, ...rest, enum: [constant] }

@@ -5,7 +5,7 @@ import { ScheduledAt } from '#features/catalogue/projects/schedule-release.ts'
 import { Id, Maybe, Nullable } from '#lib/schema/schema-parts.ts'
 import { ALGORITHMS } from '../hashes/resolve-files.ts'
 import { FILE_TYPES, WITHDRAWAL_KINDS } from '../kinds.ts'
-import { CHANGELOG_LENGTH_MAX, LOADERS_MAX, versionFields } from '../publish/requests.ts'
+import { CHANGELOG_LENGTH_MAX, describedFields, LOADERS_MAX, versionFields } from '../publish/requests.ts'
 
 /** Maximum length of the reason, in characters. */
 export const WITHDRAWAL_REASON_MAX = 500
@@ -67,6 +67,7 @@ export const VersionPatch = Type.Object(versionPatchKeys, {
   description:
     'Only a draft that was never published can have an empty list of loaders, and no name and version number: null clears them in such a draft and changes nothing in other versions. Publishing it requires all fields of a version.',
   additionalProperties: Type.Unknown({ description: 'Value of a loader field; null leaves it unchanged' }),
+  ...describedFields,
 })
 export type VersionPatch = Static<typeof VersionPatch>
 

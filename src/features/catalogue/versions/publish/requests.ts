@@ -85,6 +85,27 @@ const known = {
   ordering: versionFields.ordering,
 }
 
+/**
+ * The loader fields that most clients send, only for the API description: `checkLoaderFields` checks all loader fields.
+ * An option of the schemas with loader fields as additional keys.
+ */
+export const describedFields = {
+  describedAs: {
+    properties: {
+      game_versions: Maybe(
+        Type.Array(Type.String({ maxLength: 64 }), {
+          maxItems: 1024,
+          description:
+            'Values from `GET /v3/loader_field`; loaders with this field require it. null is the same as absent',
+        }),
+      ),
+      environment: Maybe(
+        Type.String({ maxLength: 64, description: 'Where the content runs. null is the same as absent' }),
+      ),
+    },
+  },
+}
+
 /** The fields that a draft can lack. They are required for every other status. */
 const draftFields = {
   version_number: Maybe(known.version_number),
@@ -106,12 +127,17 @@ export const VersionData = Type.Object(
     additionalProperties: true,
     description:
       'Additional keys are loader fields. Only a draft can lack version_number, version_title, release_channel, loaders and file_parts.',
+    ...describedFields,
   },
 )
 const draftValidator = Compile(VersionData)
 
 /** An entry of `initial_versions`, only for the API description: `parseVersionData` reads each entry. */
-export const InitialVersion = Type.Object(known, { ...anyFields, title: 'InitialVersion' })
+export const InitialVersion = Type.Object(known, {
+  ...anyFields,
+  title: 'InitialVersion',
+  ...describedFields,
+})
 
 /** Aliases of keys that clients send. */
 const ALIASES = {
