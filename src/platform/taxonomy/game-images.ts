@@ -1,4 +1,4 @@
-// The pictures of the games in the included taxonomy. Depot serves them as static files.
+// Images of the games in the included taxonomy, which Depot serves as static files.
 
 /** Names of the files, as they can be in `icon` and `banner` of a game. */
 export const GAME_IMAGES = [
@@ -7,7 +7,7 @@ export const GAME_IMAGES = [
   'game-bedrock-icon.svg',
   'game-bedrock-banner.svg',
 ] as const
-export type GameImage = (typeof GAME_IMAGES)[number]
+type GameImage = (typeof GAME_IMAGES)[number]
 
 export function isGameImage(text: string): text is GameImage {
   return (GAME_IMAGES as readonly string[]).includes(text)
