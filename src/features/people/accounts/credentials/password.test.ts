@@ -99,8 +99,8 @@ test('the fields are checked at their limits', async () => {
     null,
     ABSENT,
   ])
-  await assertRefusedValues(send, valid, 'old_password', ['x'.repeat(257), 5, null])
-  await assertRefusedValues(send, { ...valid, flow: 'x' }, 'flow', ['x'.repeat(129), 5, null])
+  await assertRefusedValues(send, valid, 'old_password', ['x'.repeat(257), 5])
+  await assertRefusedValues(send, { ...valid, flow: 'x' }, 'flow', ['x'.repeat(129), 5])
   assert.equal((await send({ ...valid, new_password: long.slice(0, 256) })).statusCode, 204)
 })
 
