@@ -1,5 +1,6 @@
 // The frame of the settings pages of projects and organizations: title, rail, notes and sheet.
 import type { FastifyReply } from 'fastify'
+import { type EditedSubject, findLastEdit } from '#features/basics/audit/last-edit.ts'
 import { listCachedUsers } from '#features/people/users/user-cache.ts'
 import type { UserView } from '#features/people/users/views.ts'
 import { form, textField } from '#platform/html/forms.ts'
@@ -22,6 +23,20 @@ export type SettingsPage<Permission> = Omit<WorkPage, 'subject' | 'sections' | '
   /** Permission that editing needs, or with `isToSee` that the content needs. Members without it see who can grant it. */
   needs?: Permission
   isToSee?: boolean
+}
+
+/**
+ * Adds the author and the time of the change that is in conflict with a form. `fieldOf` returns the changed field, as the
+ * audit log names it, of a field of the form. Default: the part of its name before the point.
+ */
+export async function withLastEdit(
+  { deps }: OwnRequest,
+  form: FormState,
+  subject: EditedSubject,
+  fieldOf: (name: string) => string = (name) => name.split('.')[0] ?? name,
+): Promise<FormState> {
+  if (form.conflicts.size === 0) return form
+  return { ...form, saved: await findLastEdit(deps.db, subject, [...form.conflicts.keys()].map(fieldOf)) }
 }
 
 /** Shows a settings page. `settings` is the path of the settings of the subject. */

@@ -1,4 +1,5 @@
 // An instance with figures, failed jobs, emails, a backup, a suspended account and an announcement, for the pages for operators.
+import assert from 'node:assert/strict'
 import { seedCatalogue } from '#demo/seed/seed-catalogue.ts'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
@@ -108,13 +109,11 @@ async function addPeople(t: TestApp): Promise<void> {
   await deps.db.updateTable('account').set({ deletion_due }).where('id', '=', leaver.id).execute()
   const reason = 'Advertising in every project, although moderators asked for its end.'
   await suspendAccount(deps, COMMAND, { name: 'spammer', reason, until: new Date(Date.now() + 9 * DAY_MS) })
-  // An entry with a link to the user who acted, and a link to the user it is about.
-  await recordAudit(deps.db, {
-    action: 'account.role_changed',
-    actor: { kind: 'account', id: leaver.id, address: null },
-    subject: { kind: 'user', id: leaver.id },
-    details: { from: 'developer', to: 'moderator' },
-  })
+  // On a phone, the short link to the user who acted is directly above the link to the subject.
+  const jo = await t.make.account({ username: 'jo' })
+  const project = await t.make.project({ owner: jo })
+  for (const summary of ['Lights the deep.', 'Lights the deepest caves.'])
+    assert.equal((await t.as(jo).patch(`/v3/project/${project.id}`, { summary })).statusCode, 204)
   const expires = new Date(Date.now() + 14 * DAY_MS)
   await createInvitation(deps, COMMAND, { uses: 5, expires, email: 'mira@example.org', note: 'For the translators' })
   const grant = { id: 'AAAABBBB', token_id: null, address_range: '2001:db8:1234::/48', requests_per_minute: 12_000 }

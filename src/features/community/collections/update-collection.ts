@@ -1,5 +1,6 @@
 // Edits and deletes a collection, and adds single projects to it.
 import { actorOf } from '#features/basics/audit/actor.ts'
+import { namingLastEdit } from '#features/basics/audit/last-edit.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { recordEvent } from '#features/basics/events/record-event.ts'
 import { iconColumns } from '#features/basics/images/hosted-image.ts'
@@ -46,15 +47,17 @@ export async function updateCollection(
   viewer: Viewer,
   edit: CollectionEdit,
 ): Promise<void> {
-  await withCurrentState(
-    deps,
-    () => saveEdit(deps, viewer, edit),
-    async ({ db, config }) => {
-      const shown = hasScope(viewer.scopes, 'COLLECTION_READ') ? viewer : null
-      const [row] = await listCollections(db, shown, [edit.id])
-      if (row === undefined) throw notFound('collection')
-      return toCollectionView(config)(row)
-    },
+  await namingLastEdit(deps.db, { kind: 'collection', id: edit.id }, () =>
+    withCurrentState(
+      deps,
+      () => saveEdit(deps, viewer, edit),
+      async ({ db, config }) => {
+        const shown = hasScope(viewer.scopes, 'COLLECTION_READ') ? viewer : null
+        const [row] = await listCollections(db, shown, [edit.id])
+        if (row === undefined) throw notFound('collection')
+        return toCollectionView(config)(row)
+      },
+    ),
   )
 }
 
@@ -88,13 +91,23 @@ async function saveEdit(
       const all = keepsHidden ? withHidden(projectIds, await listHiddenProjects(tx, viewer, id)) : projectIds
       await replaceProjects(tx, { collectionId: id, projectIds: all, field: 'new_projects' })
     }
-    if (before !== undefined) await recordChange(tx, { id, account_id: before.account_id }, Object.keys(patch))
+    if (before !== undefined) await recordChange(tx, viewer, { id, account_id: before.account_id }, Object.keys(patch))
   })
 }
 
-async function recordChange(tx: Tx, { id, account_id }: { id: string; account_id: string }, fields: string[]) {
-  const data = { collection_id: id, fields: fields.map((field) => (field === 'new_projects' ? 'projects' : field)) }
-  await recordEvent(tx, { kind: 'collection.updated', subject: { kind: 'collection', id }, account_id, data })
+async function recordChange(
+  tx: Tx,
+  viewer: Viewer,
+  { id, account_id }: { id: string; account_id: string },
+  keys: string[],
+): Promise<void> {
+  const fields = keys.map((field) => (field === 'new_projects' ? 'projects' : field))
+  const subject = { kind: 'collection', id } as const
+  await recordEvent(tx, { kind: 'collection.updated', subject, account_id, data: { collection_id: id, fields } })
+  // A changed status has its own entry.
+  const details = { fields: fields.filter((field) => field !== 'status') }
+  if (details.fields.length > 0)
+    await recordAudit(tx, { action: 'collection.changed', actor: actorOf(viewer), subject, details })
 }
 
 /** Returns the list with the hidden projects at their positions. @throws ApiError `validation_error` if it is too long */
@@ -145,7 +158,7 @@ export async function saveProject(
       .set({ updated: new Date(deps.now()) })
       .where('id', '=', collection.id)
       .execute()
-    await recordChange(tx, collection, ['projects'])
+    await recordChange(tx, viewer, collection, ['projects'])
   })
 }
 
@@ -166,7 +179,7 @@ export function collectionIconOwner({ db, now }: Pick<Deps, 'db' | 'now'>): Icon
         .set({ ...iconColumns(icon), updated: new Date(now()) })
         .where('id', '=', id)
         .execute()
-      await recordChange(tx, before, ['icon'])
+      await recordChange(tx, viewer, before, ['icon'])
       return [before.icon_url, before.raw_icon_url]
     },
   }

@@ -1,3 +1,6 @@
+import { actorOf } from '#features/basics/audit/actor.ts'
+import { namingLastEdit } from '#features/basics/audit/last-edit.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { ICON_BYTES_MAX, type IconOwner } from '#features/basics/images/icons.ts'
 import { listProjectIdsOfOrganization } from '#features/catalogue/projects/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
@@ -29,10 +32,12 @@ export async function updateOrganization(
   edit: OrganizationEdit,
 ): Promise<void> {
   const { id } = await getOrganizationRow(deps.db, edit.name)
-  await withCurrentState(
-    deps,
-    () => saveOrganization(deps, viewer, { ...edit, name: id }),
-    async (reader) => toValue(await getOrganizationView(reader, viewer, id)),
+  await namingLastEdit(deps.db, { kind: 'organization', id }, () =>
+    withCurrentState(
+      deps,
+      () => saveOrganization(deps, viewer, { ...edit, name: id }),
+      async (reader) => toValue(await getOrganizationView(reader, viewer, id)),
+    ),
   )
 }
 
@@ -54,6 +59,9 @@ async function saveOrganization(
       .where('id', '=', row.id)
       .execute()
       .catch(onUnique({ organization_slug_key: slugTaken }))
+    const subject = { kind: 'organization', id: row.id } as const
+    const details = { fields: Object.keys(update) }
+    await recordAudit(tx, { action: 'organization.changed', actor: actorOf(viewer), subject, details })
     changed.add('organization', row.id)
     // Search results show the name of the organization for each of its projects.
     if (update.name !== undefined) changed.add('project', ...(await listProjectIdsOfOrganization(tx, row.id)))

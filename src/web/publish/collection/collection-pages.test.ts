@@ -223,6 +223,7 @@ test('two editors: changes of different fields are merged, a project added elsew
   assert.deepEqual([(await read()).projects, (await read()).name], [[c, a, b, extra.id], 'Lamps'])
   const conflict = await second.sendFrom(other, edit, form({ do: 'save', name: HOSTILE, [`place.${c}`]: '2' }))
   assertSays(conflict, 409, 'Another user saved a change.')
+  assertSays(conflict, 409, `Saved by <bdi>${creator.username}</bdi>, <time`)
   assertSays(conflict, 409, 'Position (Lantern)')
   assertSays(conflict, 409, HOSTILE)
   assertValidHtml(conflict.body)

@@ -17,6 +17,7 @@ import { showWork } from '#web/kit/work/work-page.ts'
 import { hueClass } from '#web/site/names.ts'
 import { dashboardSections } from '../dashboard/dashboard-frame.ts'
 import { iconPart } from '../icon-part.ts'
+import { withLastEdit } from '../settings.ts'
 import { additionPart } from './addition-part.ts'
 import { type ManagedCollection, valuesOf } from './managed-collection.ts'
 import { type Listed, loadListed, projectsPart } from './projects-part.ts'
@@ -37,7 +38,8 @@ export async function showEditor(
   const { page, query } = request
   const { t } = page.language
   const { view, isCreator, path } = data
-  const state = editState(given)
+  const subject = { kind: 'collection', id: view.id } as const
+  const state = await withLastEdit(request, editState(given), subject, editedField)
   const { shown, pages } = listPage(request, view.projects, { path: `${path}/edit`, size: PAGE_SIZE })
   const action = pages.href(pages.current)
   const listed = await loadListed(request, shown, { start: (pages.current - 1) * PAGE_SIZE, pages })
@@ -65,6 +67,8 @@ ${await editForm(request, data, { state, listed, action })}
 ${isCreator && iconPart(page, { action, name: view.name, url, errors: given.errors })}`,
   })
 }
+
+const editedField = (name: string): string => (name.startsWith('place.') ? 'projects' : name)
 
 const ICONS = { listed: 'globe', unlisted: 'link', private: 'lock', rejected: 'eye-off' } as const
 

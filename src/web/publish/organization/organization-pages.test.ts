@@ -142,6 +142,7 @@ test('saves the changed details; another user changes the same field, another fi
   assert.deepEqual([name, description], ['Lamp makers', 'Lamps'])
   const conflict = await first.sendFrom(page, settings, { ...values, name: HOSTILE })
   assertSays(conflict, 409, 'Lamp makers')
+  assertSays(conflict, 409, `Saved by <bdi>${nils.username}</bdi>, <time`)
   assertSays(conflict, 409, HOSTILE)
   assertValidHtml(conflict.body)
   const wrong = await first.sendFrom(page, settings, { ...values, slug: 'a b' })

@@ -12,7 +12,7 @@ import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { type FormPage, formPage } from '#web/kit/work/form-page.ts'
 import { hueClass } from '#web/site/names.ts'
-import { listGrantors, type SettingsPage, showSettings } from '../settings.ts'
+import { listGrantors, type SettingsPage, showSettings, withLastEdit } from '../settings.ts'
 import { loadManagedOrganization, type ManagedOrganization, may } from './managed-organization.ts'
 
 type Section = { below: string; label: MessageKey; icon: IconName; isDanger?: boolean }
@@ -46,9 +46,11 @@ export function organizationFormOf<Data extends ManagedOrganization>(
   formPage<Data>(pages, {
     ...of,
     path: `/organization/:name/settings${below}`,
-    show: (request, data, form) => {
-      const isCanonical = form.isSubmitted || request.param('name') === data.organization.slug
-      return isCanonical ? show(request, data, form) : request.redirectPermanently(`${data.settings}${below}`)
+    show: async (request, data, form) => {
+      const { id, slug } = data.organization
+      const isCanonical = form.isSubmitted || request.param('name') === slug
+      if (!isCanonical) return request.redirectPermanently(`${data.settings}${below}`)
+      return show(request, data, await withLastEdit(request, form, { kind: 'organization', id }))
     },
   })
 }

@@ -25,6 +25,7 @@ export function galleryPages(pages: Pages, taxonomy: Taxonomy): void {
   projectForm(pages, taxonomy, {
     below: '/settings/gallery',
     name: 'manageGallery',
+    editedField: () => 'gallery',
     show: (request, data, state) => {
       const images = imagesOf(data)
       return showGallery(request, data, { state, images, values: galleryValues(images) })

@@ -2,7 +2,6 @@
 import type { FastifyReply } from 'fastify'
 import { isMember } from '#features/basics/access/project-policy.ts'
 import { imageUrl } from '#features/basics/images/hosted-image.ts'
-import { findLastEdit } from '#features/catalogue/projects/edit/last-edit.ts'
 import { listOwningTeams } from '#features/community/organizations/organization-cache.ts'
 import { shownProjectMembers } from '#features/community/teams/member-lists.ts'
 import { listCachedTeams } from '#features/community/teams/team-cache.ts'
@@ -17,18 +16,20 @@ import { statusOf } from '#platform/html/work/status.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, projectSegments } from '#web/kit/paths.ts'
-import { type FormPage, type FormState, formPage } from '#web/kit/work/form-page.ts'
+import { type FormPage, formPage } from '#web/kit/work/form-page.ts'
 import type { WorkPage } from '#web/kit/work/work-page.ts'
 import { tile } from '#web/site/lists/rows.ts'
 import { hueClass } from '#web/site/names.ts'
 import { checklistSummary } from '../review/checklist-view.ts'
-import { listGrantors, type SettingsPage, showSettings } from '../settings.ts'
+import { listGrantors, type SettingsPage, showSettings, withLastEdit } from '../settings.ts'
 import { loadManagedProject, type ManagedProject, may } from './managed-project.ts'
 import { SECTIONS } from './sections.ts'
 
 type ProjectFormPage<Data extends ManagedProject> = Omit<FormPage<Data>, 'path'> & {
   /** Path below the project: `/settings/links`. */
   below: string
+  /** Returns the changed field of the project for a field of the form, as `withLastEdit` expects it. */
+  editedField?: (name: string) => string
 }
 
 /** Registers a page like `projectFormOf` that needs only the project. */
@@ -40,7 +41,7 @@ export function projectForm(pages: Pages, taxonomy: Taxonomy, of: Omit<ProjectFo
 export function projectFormOf<Data extends ManagedProject>(
   pages: Pages,
   taxonomy: Taxonomy,
-  { below, show, ...of }: ProjectFormPage<Data>,
+  { below, show, editedField, ...of }: ProjectFormPage<Data>,
 ): void {
   for (const segment of projectSegments(taxonomy))
     formPage<Data>(pages, {
@@ -48,15 +49,10 @@ export function projectFormOf<Data extends ManagedProject>(
       path: `/${segment}/:slug${below}`,
       show: (request, data, form) =>
         (form.isSubmitted ? undefined : toCanonical(request, data)) ??
-        withSaved(request, data, form).then((state) => show(request, data, state)),
+        withLastEdit(request, form, { kind: 'project', id: data.project.id }, editedField).then((state) =>
+          show(request, data, state),
+        ),
     })
-}
-
-/** Adds the author and the time of the change that is in conflict with the form. */
-async function withSaved({ deps }: OwnRequest, { project }: ManagedProject, form: FormState): Promise<FormState> {
-  if (form.conflicts.size === 0) return form
-  const fields = [...form.conflicts.keys()].map((name) => name.split('.')[0] ?? name)
-  return { ...form, saved: await findLastEdit(deps.db, project.id, fields) }
 }
 
 /** Leads to the path of the project if the URL contains another type, an ID or a previous slug. */

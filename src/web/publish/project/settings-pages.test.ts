@@ -180,4 +180,8 @@ test('gallery: images are added, described, ordered, removed and restored', asyn
   assert.deepEqual(await order(), [first, third, second])
   assert.equal((await view()).gallery[2]?.featured, true)
   assertSays(await person.sendFrom(again, path, { ...texts, do: 'remove.unknown' }), 409, 'does not exist')
+  const titled = (title: string) => ({ ...texts, [`name.${keys[0]}`]: title, do: 'save' })
+  assertLeads(await person.sendFrom(again, path, titled('Theirs')), `${path}?done=saved`)
+  const conflict = await person.sendFrom(again, path, titled('Mine'))
+  assertSays(conflict, 409, `Saved by <bdi>${owner.username}</bdi>, <time`)
 })

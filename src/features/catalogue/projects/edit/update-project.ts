@@ -3,6 +3,7 @@ import { sql, type Updateable } from 'kysely'
 import { requireNotMirrored } from '#features/basics/access/origin.ts'
 import type { Membership } from '#features/basics/access/project-policy.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
+import { namingLastEdit } from '#features/basics/audit/last-edit.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { dropUnusedImages } from '#features/basics/content-images/queries.ts'
 import { recordProjectEvent } from '#features/basics/events/record-event.ts'
@@ -11,7 +12,7 @@ import { notFound } from '#lib/errors.ts'
 import { type PatchColumns, toColumns } from '#lib/schema/patch.ts'
 import { Refusals } from '#lib/schema/refusals.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
-import { isOutdated, requireRevision, withCurrentState } from '#platform/cache/revisions.ts'
+import { requireRevision, withCurrentState } from '#platform/cache/revisions.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import { onUnique } from '#platform/db/pg-errors.ts'
@@ -30,7 +31,6 @@ import {
 import { type CachedProject, readerOfProject } from '../lookup/project-cache.ts'
 import { assertProjectSlugFree, listVersionIds, lockProject, type ProjectRow, projectSlugTaken } from '../queries.ts'
 import { changeStatus, type StatusField } from './change-status.ts'
-import { withLastEdit } from './last-edit.ts'
 import { requireFieldPermissions, requireModerationRights } from './policy.ts'
 import type { ProjectPatch } from './requests.ts'
 
@@ -51,10 +51,8 @@ export type ProjectEdit = {
 export async function updateProject(deps: Deps, viewer: Viewer, edit: ProjectEdit): Promise<void> {
   requireFieldPermissions(viewer, edit.membership, edit.patch)
   const { id } = edit.project
-  await withCurrentState(deps, () => saveProject(deps, viewer, edit), readerOfProject(viewer, id)).catch(
-    async (error: unknown) => {
-      throw isOutdated(error) ? await withLastEdit(deps.db, error, id) : error
-    },
+  await namingLastEdit(deps.db, { kind: 'project', id }, () =>
+    withCurrentState(deps, () => saveProject(deps, viewer, edit), readerOfProject(viewer, id)),
   )
 }
 

@@ -31,9 +31,12 @@ export async function addGalleryImage(
   // Each upload has its own folder, so deleting one image never deletes the files of another.
   const image = toHostedImage(processed, `${projectId}-${newId()}/images`)
   await withStoredImages(deps, { images: image.stored }, (keys) =>
-    editGallery(deps, projectId, async (tx) => {
-      await insertImage(tx, projectId, { image, fields, created: new Date(deps.now()) })
-      await dropClaims(tx, keys)
+    editGallery(deps, viewer, {
+      projectId,
+      edit: async (tx) => {
+        await insertImage(tx, projectId, { image, fields, created: new Date(deps.now()) })
+        await dropClaims(tx, keys)
+      },
     }),
   )
 }

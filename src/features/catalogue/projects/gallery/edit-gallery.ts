@@ -3,6 +3,9 @@
 import { sql } from 'kysely'
 import { requireNotMirrored } from '#features/basics/access/origin.ts'
 import { type Membership, requirePermission } from '#features/basics/access/project-policy.ts'
+import { actorOf } from '#features/basics/audit/actor.ts'
+import { namingLastEdit } from '#features/basics/audit/last-edit.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { recordProjectEvent } from '#features/basics/events/record-event.ts'
 import { imageKey, imageKeys } from '#features/basics/images/hosted-image.ts'
 import { ownedKeys } from '#features/basics/images/icons.ts'
@@ -25,9 +28,8 @@ type GalleryImage = { projectId: string; membership: Membership; url: string }
 /** Runs `edit` in a transaction that locks the project's row and sets its `updated`. `revision` is as in `ProjectEdit`. */
 export async function editGallery(
   deps: GalleryDeps,
-  projectId: string,
-  edit: (tx: Tx) => Promise<void>,
-  revision?: number,
+  viewer: Viewer,
+  { projectId, edit, revision }: { projectId: string; edit: (tx: Tx) => Promise<void>; revision?: number | undefined },
 ): Promise<void> {
   await transaction(deps, async (tx, changed) => {
     const project = await lockProject(tx, projectId)
@@ -36,7 +38,10 @@ export async function editGallery(
     requireNotMirrored(project)
     await edit(tx)
     await touchProject(tx, projectId, new Date(deps.now()))
-    await recordProjectEvent(tx, 'project.updated', projectId, { fields: ['gallery'] })
+    const details = { fields: ['gallery'] }
+    await recordProjectEvent(tx, 'project.updated', projectId, details)
+    const subject = { kind: 'project', id: projectId } as const
+    await recordAudit(tx, { action: 'project.changed', actor: actorOf(viewer), subject, details })
     changed.add('project', projectId)
   })
 }
@@ -63,7 +68,7 @@ export async function updateGalleryImages(
 ): Promise<void> {
   const { projectId, membership, edits, revision } = of
   requirePermission(viewer, membership, 'EDIT_DETAILS')
-  const save = async (tx: Tx): Promise<void> => {
+  const edit = async (tx: Tx): Promise<void> => {
     for (const { url, fields } of edits) {
       const { id } = (await findGalleryItem(tx, projectId, url)) ?? (await restoreImage(deps, tx, { projectId, url }))
       if (fields.featured === true) await clearFeatured(tx, projectId)
@@ -71,7 +76,13 @@ export async function updateGalleryImages(
       await tx.updateTable('gallery_item').set(fields).where('id', '=', id).execute()
     }
   }
-  await withCurrentState(deps, () => editGallery(deps, projectId, save, revision), readerOfProject(viewer, projectId))
+  await namingLastEdit(deps.db, { kind: 'project', id: projectId }, () =>
+    withCurrentState(
+      deps,
+      () => editGallery(deps, viewer, { projectId, edit, revision }),
+      readerOfProject(viewer, projectId),
+    ),
+  )
 }
 
 /** Time during which a removed image can be restored. */
@@ -90,7 +101,7 @@ export async function removeGalleryImage(
 ): Promise<void> {
   requirePermission(viewer, membership, 'EDIT_DETAILS')
   const removed = new Date(deps.now())
-  await editGallery(deps, projectId, async (tx) => {
+  const edit = async (tx: Tx): Promise<void> => {
     const item = await findGalleryItem(tx, projectId, url)
     if (item === undefined) throw notFound('image')
     await sql`insert into removed_gallery_item (id, project_id, url, item, removed)
@@ -105,7 +116,8 @@ export async function removeGalleryImage(
     const keys = ownedKeys(imageKeys(item))
     const runAt = new Date(deps.now() + RESTORE_MS)
     if (keys.length > 0) await enqueue(tx, 'files.remove', { keys }, { runAt, jobKey: removalJob(item.id) })
-  })
+  }
+  await editGallery(deps, viewer, { projectId, edit })
 }
 
 /** Adds a removed image to the gallery again. @throws ApiError 404 if there is none, `invalid_input` for a full gallery. */
