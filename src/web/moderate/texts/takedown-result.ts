@@ -194,8 +194,8 @@ function blockedTable({ page, viewer }: OwnRequest, files: readonly BlockedFile[
     rows: files.map(({ sha512, filename, size_bytes, takedown_id, reason, created }) => ({
       cells: [
         nameCell({
-          name: html`<a href="${pathTo(page, takedownResult(takedown_id))}"><bdi>${filename}</bdi></a>`,
-          details: html`${fileSize(page.language, size_bytes)} · <code class="break">${sha512}</code>`,
+          name: html`<a href="${pathTo(page, takedownResult(takedown_id))}"><bdi class="long">${filename}</bdi></a>`,
+          details: html`${fileSize(page.language, size_bytes)} · <code class="long">${sha512}</code>`,
         }),
         reasonName(page.language, reason),
         timeOf(page, created),
