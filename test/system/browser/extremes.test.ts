@@ -1,15 +1,17 @@
 // Pages with the largest, widest or emptiest allowed content, in the narrowest windows.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { checkFits, newPerson, openSite, type Site, shoot } from '#test/support/browser/chromium.ts'
+import { checkFits, newPerson, openSite, type Site, shoot, signIn } from '#test/support/browser/chromium.ts'
 import { makeDependents, makeExtremes, PROJECT_PAGES, WIDE_NAME } from '#test/support/factories/extremes.ts'
+import type { Person } from '#test/support/factories/factories.ts'
 
 let site: Site
 let paths: string[]
+let owner: Person
 before(async () => {
   site = await openSite()
   const { t } = site
-  const owner = await t.make.account()
+  owner = await t.make.account()
   const { bare, large } = await makeExtremes(t, owner)
   await makeDependents(t, large)
   const { id } = (
@@ -48,3 +50,21 @@ for (const width of [320, 390]) {
     await context.close()
   })
 }
+
+/** The texts of the path above the settings that are cut, or not within the window. */
+const CUT_CRUMBS = `[...document.querySelectorAll('.crumbs, .crumbs *')].filter((part) => {
+  const { left, right } = part.getBoundingClientRect()
+  const isInline = getComputedStyle(part).display === 'inline'
+  return left < 0 || right > innerWidth || (!isInline && (part.scrollWidth > part.clientWidth || part.scrollHeight > part.clientHeight))
+}).map((part) => part.outerHTML)`
+
+test('a long name without spaces wraps in the path above settings', async () => {
+  const { context, page, problems } = await newPerson(site, { viewport: { width: 320, height: 844 } })
+  await signIn(site, context, owner.token)
+  await page.goto(`${site.url}/mod/large/settings/members`)
+  assert.ok((await page.locator('.crumbs').textContent())?.includes(WIDE_NAME))
+  assert.deepEqual(await page.evaluate(CUT_CRUMBS), [])
+  await checkFits(page)
+  assert.deepEqual(problems, [])
+  await context.close()
+})

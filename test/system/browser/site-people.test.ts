@@ -19,6 +19,14 @@ for (const javaScriptEnabled of [true, false]) {
     const person = await site.t.make.account()
     const { context, page, problems } = await newPerson(site, { javaScriptEnabled })
     await page.goto(`${site.url}${all.project}`)
+    if (javaScriptEnabled) {
+      await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+      await page.getByRole('button', { name: /^Share / }).click()
+      await page.getByRole('status').filter({ hasText: 'The link was copied' }).waitFor()
+      const box = await page.getByText('The link was copied').boundingBox()
+      assert.ok((box?.width ?? 0) > 20, 'the confirmation is visible')
+      assert.equal(await page.evaluate('navigator.clipboard.readText()'), `${site.url}${all.project}`)
+    }
     await page.getByRole('link', { name: 'Save', exact: true }).click()
     await page.getByRole('button', { name: 'Sign in' }).waitFor()
     assert.match(page.url(), new RegExp(`return=${encodeURIComponent(`${all.project}/save`)}`))
@@ -29,7 +37,7 @@ for (const javaScriptEnabled of [true, false]) {
     await page.getByRole('link', { name: 'Save', exact: true }).click()
     await page.getByLabel('Name of a new collection').fill('Liked')
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.waitForURL(`${site.url}${all.project}`)
+    await page.waitForURL(`${site.url}${all.project}?done=collected`)
     await page.getByRole('link', { name: 'Save', exact: true }).click()
     assert.equal(await page.getByRole('checkbox', { name: 'Liked' }).isChecked(), true)
     await page.goto(`${site.url}${all.project}`)

@@ -125,6 +125,23 @@ test('a page is valid HTML and loads little, and nothing from elsewhere', async 
   await context.close()
 })
 
+test('the first visit of a project page makes 6 requests', async () => {
+  const project = await site.t.make.project({ slug: 'plain-words', name: 'Plain words' })
+  await site.t.make.version({ project })
+  // A new context has nothing in its cache.
+  const { context, page } = await newPerson(site, { viewport: WIDE })
+  const addresses: string[] = []
+  page.on('request', (request) => {
+    const { pathname } = new URL(request.url())
+    // The browser requests the icon of its tab again whenever it wants.
+    if (!/\/assets\/mark\b/.test(pathname)) addresses.push(pathname)
+  })
+  await page.goto(`${site.url}/mod/plain-words`, { waitUntil: 'networkidle' })
+  assert.ok(addresses.includes('/mod/plain-words'))
+  assert.ok(addresses.length <= 6, addresses.join(' '))
+  await context.close()
+})
+
 test('nothing moves on a page that arrives over a slow line', async () => {
   const headers = { 'x-ratelimit-key': BYPASS_KEY }
   for (const width of [WIDE.width, NARROW.width]) {
