@@ -92,6 +92,52 @@ test('the overview begins with problems in sentences, and draws the figures', as
   assert.equal((await admin.get('/operator/figures.csv?chart=secrets')).statusCode, 404)
 })
 
+test('each number of the overview is the number of rows of the list that it links to', async () => {
+  const long = new Date(Date.now() - 9 * DAY_MS)
+  for (const task of ['files.remove', 'files.remove', 'accounts.send-mail', 'notifications.send-mail'])
+    await addFailed(task)
+  for (const status of ['processing', 'processing', 'processing', 'approved', 'draft']) await t.make.project({ status })
+  await t.deps.db.updateTable('project').set({ queued: long }).where('status', '=', 'processing').execute()
+  const project = await t.make.project()
+  for (const state of ['pending', 'pending', 'quarantine'] as const) {
+    const { id } = await t.make.version({ project, status: 'unknown' })
+    const scan = { version_id: id, state, requested: long, next_attempt: new Date(Date.now() + DAY_MS) }
+    await t.deps.db.insertInto('version_scan').values(scan).execute()
+  }
+  const { body } = await admin.get('/operator')
+  const rowsAt = async (path: string) => {
+    const tables = [...(await admin.get(path)).body.matchAll(/<tbody>([\s\S]*?)<\/tbody>/g)]
+    return tables.at(-1)?.[1]?.match(/<tr/g)?.length
+  }
+  const notes = [...body.matchAll(/<p class="strong">([^<]*)<\/p><p>([^<]*) <a href="([^"]+)">Show details/g)]
+  const counted = notes.flatMap(([, title = '', text = '', path = '']) => {
+    const [, count, what = ''] = /(\d+) (jobs|emails|projects|versions)/.exec(`${title} ${text}`) ?? []
+    return count === undefined ? [] : [{ what, count: Number(count), path }]
+  })
+  assert.deepEqual(
+    counted.map(({ what, count }) => [what, count]),
+    [
+      ['jobs', 4],
+      ['emails', 2],
+      ['versions', 2],
+      ['projects', 3],
+    ],
+  )
+  for (const { what, count, path } of counted) assert.equal(await rowsAt(path), count, `${what}: ${path}`)
+  const tasks = [...body.matchAll(/<tr>(?:(?!<\/tr>)[\s\S])*?href="(\/operator\/jobs\?task=[^"]+)"[\s\S]*?<\/tr>/g)]
+  assert.equal(tasks.length, 3)
+  for (const [row, path = ''] of tasks) {
+    const cells = [...row.matchAll(/<td class="num[^"]*">([\s\S]*?)<\/td>/g)]
+    const numbers = cells.map(([, cell = '']) => Number(cell.replaceAll(/<[^>]+>/g, '')))
+    assert.equal(numbers.length, 5, row)
+    assert.equal(
+      await rowsAt(path),
+      numbers.reduce((sum, number) => sum + number),
+      path,
+    )
+  }
+})
+
 test('the overview takes the same number of statements with many jobs, errors and entries', async () => {
   await admin.get('/operator')
   const { queries: few } = await t.queriesOf(() => admin.get('/operator'))

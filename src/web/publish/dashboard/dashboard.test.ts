@@ -246,7 +246,14 @@ test('figures and rows show the trend of 30 days, the latest version and its sup
     assertSays(blind, 200, 'Old')
     assert.ok(!blind.body.includes('3 downloads'))
   }
-  assertSays(await load(HOME), 200, 'Up 200%')
+  const home = await load(HOME)
+  assertSays(home, 200, 'Up 200%')
+  const [, analytics = ''] = /href="([^"]+)">View analytics/.exec(home.body) ?? []
+  const numbers = await visitor(t, owner.token).get(analytics)
+  for (const label of ['Downloads', 'Views']) {
+    const tile = new RegExp(`${label}(?:<[^>]+>)+\\s*3<`)
+    for (const page of [home, numbers]) assert.match(page.body, tile, label)
+  }
 })
 
 test('without a response of the analytics store, the dashboard shows everything else', async () => {
@@ -288,6 +295,16 @@ test('rows show what is urgent, and the owner filters all parts', async () => {
   }
   const ofOrganization = await browser.get(`${HOME}?of=${organization}`)
   assertSays(ofOrganization, 200, 'Nothing needs your attention.')
+  for (const whose of ['', 'own', organization]) {
+    const page = await browser.get(`${HOME}?of=${whose}`)
+    const [, list = '', count = '1'] = /href="([^"]+)">View (?:the project|all (\d+) projects)</.exec(page.body) ?? []
+    assert.equal((await browser.get(list)).body.match(/name="ids"/g)?.length, Number(count), list)
+    const [, wants = '0'] = /(\d+|One) items? needs? your attention/.exec(page.body) ?? []
+    const [, items = ''] = /<ul class="wants">([\s\S]*?)<\/ul>/.exec(page.body) ?? []
+    assert.equal(items.match(/<li>/g)?.length ?? 0, wants === 'One' ? 1 : Number(wants), whose)
+    // The page of analytics counts all projects of the user.
+    assert.equal(page.body.includes('View analytics'), whose === '', whose)
+  }
   assert.ok(ofOrganization.body.includes('Fresh lamp') && !ofOrganization.body.includes('Old lamp'))
   const own = await browser.get(`${PROJECTS}?of=own&sort=name`)
   assertSays(own, 200, '2 projects')

@@ -58,6 +58,8 @@ async function showDashboard(request: OwnRequest, _data: null, form: FormState):
   )
   const projects = all.filter(({ project }) => isShown(filter, project.organization_id))
   const trends = await loadTrends(request, filter.chosen === '' ? undefined : projects.map(({ view }) => view.id))
+  // The page of analytics counts the projects of every owner.
+  const analytics = html`<a href="${pathTo(page, PATHS.analytics)}">${t('publish.figures.analytics')}</a>`
   const undo: Undo | undefined =
     query('done') === 'dismissed'
       ? { action: pathTo(page, PATHS.dashboard), fields: { do: 'restore', item: query('item') } }
@@ -71,7 +73,7 @@ async function showDashboard(request: OwnRequest, _data: null, form: FormState):
     undo,
     body: html`<section aria-labelledby="wants-h">${sheetHead({ id: 'wants-h', title: t('publish.attention'), action: ownerSegments(request, PATHS.dashboard, filter) })}
 ${attentionList(page, items)}</section>
-<section aria-labelledby="figures-h">${sheetHead({ id: 'figures-h', title: t('publish.figures'), text: t('publish.figures.text'), action: html`<a href="${pathTo(page, PATHS.analytics)}">${t('publish.figures.analytics')}</a>`, isRuled: true })}
+<section aria-labelledby="figures-h">${sheetHead({ id: 'figures-h', title: t('publish.figures'), text: t('publish.figures.text'), action: filter.chosen === '' ? analytics : undefined, isRuled: true })}
 ${await figures(request, { projects, trends })}</section>
 ${await projectSection(request, { projects, trends, items, filter })}`,
   })
