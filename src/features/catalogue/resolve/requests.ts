@@ -85,13 +85,18 @@ export function checkRequest({ items, keep, ...pack }: ResolveBody): void {
 
 type PackFields = Pick<ResolveBody, keyof typeof packFields>
 
-/** @throws ApiError naming a field that is blank or has more than one line. */
+/** Returns whether a text can be the version of a loader: launchers use it in the names of files. */
+export const isLoaderVersion = (text: string): boolean => /^[0-9A-Za-z][0-9A-Za-z.+_-]*$/.test(text)
+
+/** @throws ApiError naming a field that is blank or has more than one line, or that is not a version of a loader. */
 export function checkPackFields({ name, version, loader_version }: PackFields): void {
   for (const [field, text] of Object.entries({ name, version, loader_version })) {
     if (text == null) continue
     checkText(text, field, { min: 1, max: 128, visible: true })
     if (/\p{Cc}/u.test(text)) throw validationError(field, 'must be a single line without control characters')
   }
+  if (loader_version != null && !isLoaderVersion(loader_version))
+    throw validationError('loader_version', 'must have only letters, digits, ".", "+", "_" and "-", such as 0.15.11')
 }
 
 export const LockParams = Type.Object({

@@ -186,6 +186,7 @@ test('bad requests name the field', async () => {
     [{ items: [{ hash }], name: ' ' }, 'name'],
     [{ items: [{ hash }], name: 'two\nlines' }, 'name'],
     [{ items: [{ hash }], loader_version: '' }, 'loader_version'],
+    [{ items: [{ hash }], loader_version: 'not a version!!' }, 'loader_version'],
   ]
   for (const [body, field] of cases) {
     const answer = await t.anyone.post(PATH, body)

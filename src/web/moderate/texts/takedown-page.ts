@@ -1,6 +1,6 @@
 // Takedown: the target with the reason and the message, then a confirmation with the numbers.
 import { DELETABLE_KINDS } from '#features/community/moderation/takedown/delete-content.ts'
-import type { Concerned } from '#features/community/moderation/takedown/queries.ts'
+import { type Concerned, listTakedowns, type TakedownRow } from '#features/community/moderation/takedown/queries.ts'
 import {
   isBlockable,
   parseTakedown,
@@ -22,14 +22,19 @@ import { confirmation } from '#platform/html/work/actions.ts'
 import { optionCards } from '#platform/html/work/choices.ts'
 import { sheetHead, sheetPart } from '#platform/html/work/frame.ts'
 import { statusOf } from '#platform/html/work/status.ts'
+import { listTable, nameCell } from '#platform/html/work/tables.ts'
 import { checkValues } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
 import { reasonName } from '#web/site/report.ts'
 import { showSection, takedownPath, takedownResult } from '../frame.ts'
+import { timeOf } from '../parts.ts'
 import { contentDeletionPath } from './deletion-page.ts'
 import { BLOCKED_FILES } from './takedown-result.ts'
+
+/** Number of takedowns below the form. */
+const RECENT = 20
 
 export function takedownPage(pages: Pages): void {
   formPage<undefined>(pages, {
@@ -148,8 +153,8 @@ function projectList(page: PageContext, { kind }: Takedown, { projects, versions
   return html`<h2>${t(kind === 'file' ? 'reports.takedown.same-file' : 'reports.user.projects')}</h2><ul>${projects.map((project) => html`<li><bdi>${project.name}</bdi> ${statusOf(page, 'project', project.status)} <small class="soft" dir="auto">${numbers(project.id)}</small></li>`)}</ul>`
 }
 
-function showTakedown(request: OwnRequest, _data: undefined, state: FormState) {
-  const { page, query } = request
+async function showTakedown(request: OwnRequest, _data: undefined, state: FormState) {
+  const { deps, page, query } = request
   const { t } = page.language
   const isNew = !state.isSubmitted
   const kind = TAKEDOWN_KINDS.find((each) => each === (isNew ? query('kind') : state.text('kind'))) ?? 'project'
@@ -165,16 +170,52 @@ function showTakedown(request: OwnRequest, _data: undefined, state: FormState) {
       'warn',
       html`<p>${t('reports.takedown.text')} <a href="${pathTo(page, BLOCKED_FILES)}">${t('reports.blocked.title')}</a></p>`,
     ),
-    body: form(page, {
-      action: pathTo(page, PATHS.moderationTakedown),
-      content: [
-        hiddenField('report', report),
-        targetPart(page, { kind, id, state, mayDelete: isAdmin(request.viewer) }),
-        reasonPart(request, { kind, reference, state }),
-        html`<div class="part line"><button class="main" name="do" value="preview">${icon(page, 'eye')}${t('reports.takedown.preview')}</button></div>`,
-      ],
+    body: [
+      form(page, {
+        action: pathTo(page, PATHS.moderationTakedown),
+        content: [
+          hiddenField('report', report),
+          targetPart(page, { kind, id, state, mayDelete: isAdmin(request.viewer) }),
+          reasonPart(request, { kind, reference, state }),
+          html`<div class="part line"><button class="main" name="do" value="preview">${icon(page, 'eye')}${t('reports.takedown.preview')}</button></div>`,
+        ],
+      }),
+      recentTakedowns(page, await listTakedowns(deps.db, { limit: RECENT })),
+    ],
+  })
+}
+
+/** Renders links to the last takedowns, where they can be undone. */
+function recentTakedowns(page: PageContext, rows: readonly TakedownRow[]): Part {
+  const { t } = page.language
+  if (rows.length === 0) return null
+  const content = listTable(page, {
+    caption: t('reports.takedown.recent'),
+    isInner: true,
+    columns: [
+      { label: t('reports.takedown.target') },
+      { label: t('reports.reason'), room: 'mid' },
+      { label: t('reports.moderator'), room: 'mid' },
+      { label: t('reports.time'), room: 'far' },
+    ],
+    rows: rows.map(({ id, kind, target, before, reason, actor_name: by, created, undone }) => {
+      const name = before.projects[0]?.name ?? before.collection?.name ?? before.user?.username ?? target.slice(0, 12)
+      return {
+        cells: [
+          nameCell({
+            name: html`<a href="${pathTo(page, takedownResult(id))}"><bdi>${name}</bdi></a>`,
+            details:
+              undone === null ? t(`reports.takedown.kind.${kind as TakedownKind}`) : t('reports.takedown.undone'),
+            near: timeOf(page, created),
+          }),
+          reasonName(page.language, reason),
+          by !== null && html`<bdi>${by}</bdi>`,
+          timeOf(page, created),
+        ],
+      }
     }),
   })
+  return sheetPart({ id: 'recent', title: t('reports.takedown.recent'), content })
 }
 
 type Fields = { kind: TakedownKind; state: FormState }
@@ -226,7 +267,20 @@ function reasonPart({ page, deps }: OwnRequest, { kind, reference, state }: Fiel
         label: t('reports.takedown.block'),
         hint: t('reports.takedown.block.hint'),
       }),
-    selectField(page, { name: 'reason', label: t('reports.reason'), errors, choices: reasons }),
+    selectField(page, {
+      name: 'reason',
+      label: t('reports.reason'),
+      errors,
+      choices: [
+        {
+          value: '',
+          label: t('reports.takedown.choose-reason'),
+          isChosen: state.text('reason') === '',
+          isDisabled: true,
+        },
+        ...reasons,
+      ],
+    }),
     textField(page, {
       name: 'reference',
       label: t('reports.takedown.reference'),

@@ -89,7 +89,7 @@ function showResult(request: OwnRequest, data: Data) {
           fields: { do: 'undo' },
         })
       : null
-  const left = parts.filter(({ isHidden }) => isHidden)
+  const left = parts.filter(({ before, now }) => now !== null && now !== before)
   return showSection(request, {
     section: PATHS.moderationTakedown,
     title: t('reports.takedown.title'),

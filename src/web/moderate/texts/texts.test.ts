@@ -130,11 +130,29 @@ test('a takedown shows its consequences with numbers, and concerns only the proj
     `${TAKEDOWN}/blocked?done=block-lifted`,
   )
   const path = String(done.headers.location).split('?')[0] ?? ''
+  // The form leads to the last takedowns, and the page of a version names a blocked file without a link.
+  assertSays(await page.get(TAKEDOWN), 200, new RegExp(`href="${path}"`))
   assertLeads(await page.sendFrom(result, path, { do: 'undo' }), `${path}?done=takedown-undone`)
   assert.deepEqual([await status(one), await status(two)], ['approved', 'draft'])
   const undone = await page.get(path)
   assertSays(undone, 200, 'No file is blocked.')
   assert.ok(!undone.body.includes('Undo takedown'))
+})
+
+test('the page of a version names a blocked file, without a link, until the block is lifted', async () => {
+  const project = await t.make.project({ slug: 'blocked-lamp' })
+  const version = await t.make.version({ project })
+  const { sha512 } = await t.make.file({ version, project, bytes: randomBytes(64), filename: 'blocked.jar' })
+  const path = `/mod/blocked-lamp/version/${version.id}`
+  const reader = visitor(t)
+  assert.match((await reader.get(path)).body, /blocked\.jar" download/)
+  const body = { kind: 'file', id: sha512, visibility: 'withheld', reason: 'malicious' }
+  const { id } = (await t.as(mira).post('/_internal/moderation/takedown', body)).json()
+  const blocked = await reader.get(path)
+  assertSays(blocked, 200, 'The moderators of this instance blocked this file')
+  assert.ok(!/blocked\.jar" download/.test(blocked.body.slice(blocked.body.indexOf('class="files"'))))
+  await t.as(mira).post(`/_internal/moderation/takedown/${id}/undo`)
+  assert.match((await reader.get(path)).body, /blocked\.jar" download/)
 })
 
 test('each kind of content offers its visibilities', async () => {

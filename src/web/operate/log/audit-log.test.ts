@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { AUDIT_ACTIONS } from '#features/basics/audit/actions.ts'
 import { COMMAND, ownerAt } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { isMessageKey } from '#platform/html/languages.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { assertSays, type Visitor, visitor } from '#test/support/http/visitor.ts'
 
@@ -24,6 +26,13 @@ before(async () => {
   await recordAudit(t.deps.db, { action: 'report.closed', actor, subject, details })
 })
 after(() => t.close())
+
+test('every action has a name', () => {
+  assert.deepEqual(
+    AUDIT_ACTIONS.filter((action) => !isMessageKey(`operate.action.${action}`)),
+    [],
+  )
+})
 
 const rowsOf = (body: string): number => body.match(/<tr id="entry-/g)?.length ?? 0
 

@@ -1,4 +1,5 @@
 // The first steps of an instance: name, registration, demo, and the settings of the environment. Each step can be skipped.
+
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { SettingsPatch } from '#features/basics/settings/requests.ts'
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
@@ -8,6 +9,7 @@ import { ApiError } from '#lib/errors.ts'
 import type { Config } from '#platform/config/config.ts'
 import { form as formMarkup, hiddenField, textField } from '#platform/html/forms.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
+import { mailKey } from '#platform/html/mail-texts.ts'
 import { type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { optionCards } from '#platform/html/work/choices.ts'
 import { sheetPart } from '#platform/html/work/frame.ts'
@@ -195,7 +197,7 @@ function mailPart(page: PageContext, config: Config): Markup {
   return sheetPart({
     id: 'step-mail',
     title: t('operate.mail'),
-    text: t('operate.steps.mail.text'),
+    text: t(mailKey(page, 'operate.steps.mail.text')),
     content: html`${variables(page, [
       { name: 'SMTP_URL', value: server, isSet: config.variables.includes('SMTP_URL') },
       { name: 'MAIL_FROM', value: html`<code>${mail.from}</code>`, isSet: config.variables.includes('MAIL_FROM') },

@@ -8,6 +8,7 @@ import { buttonForm } from '#platform/html/forms.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
 import { type Language, messageOr } from '#platform/html/languages.ts'
 import { emptyState, note, segments } from '#platform/html/lists.ts'
+import { mailKey } from '#platform/html/mail-texts.ts'
 import { type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { sheetHead } from '#platform/html/work/frame.ts'
 import { status } from '#platform/html/work/status.ts'
@@ -54,7 +55,7 @@ function showMail(request: OwnRequest, { mail, shown }: Shown, form: FormState) 
   const isRejected = !form.isSubmitted && query('test') === 'rejected'
   const test = buttonForm(page, {
     action: pathTo(page, PATH),
-    text: t('operate.mail.test'),
+    text: t(mailKey(page, 'operate.mail.test')),
     fields: { do: 'test' },
   })
   const from = html`<code>${mail.transport.from}</code>`
@@ -72,7 +73,7 @@ function showMail(request: OwnRequest, { mail, shown }: Shown, form: FormState) 
     ...(notes.length === 0 ? {} : { notes }),
     body: html`${tiles(page, mail)}
 ${waiting(page, mail)}
-${sheetHead({ title: t('operate.mail.deliveries'), isRuled: true, text: t('operate.mail.deliveries.text'), action: filters(page, shown) })}
+${sheetHead({ title: t(mailKey(page, 'operate.mail.deliveries')), isRuled: true, text: t('operate.mail.deliveries.text'), action: filters(page, shown) })}
 ${deliveries(page, mail)}
 ${mail.next !== null && html`<p class="part"><a href="${pathTo(page, withQuery(PATH, { show: shown, before: String(mail.next) }))}">${t('operate.older')}</a></p>`}`,
   })
@@ -81,10 +82,10 @@ ${mail.next !== null && html`<p class="part"><a href="${pathTo(page, withQuery(P
 function filters(page: PageContext, current: Shown['shown']): Markup {
   const { t } = page.language
   return segments(
-    t('operate.mail.deliveries'),
+    t(mailKey(page, 'operate.mail.deliveries')),
     SHOWN.map((shown) => ({
       href: pathTo(page, withQuery(PATH, { show: shown })),
-      label: t(`operate.mail.show.${shown}`),
+      label: t(shown === 'sent' ? mailKey(page, 'operate.mail.show.sent') : `operate.mail.show.${shown}`),
       isCurrent: shown === current,
     })),
   )
@@ -97,7 +98,7 @@ function tiles(page: PageContext, mail: MailView): Markup {
     [t('operate.mail.queued'), mail.queued],
     [t('operate.mail.retrying'), mail.retrying],
     [t('operate.mail.failed'), mail.failed],
-    [t('operate.mail.sent-today'), mail.last_24_hours.sent],
+    [t(mailKey(page, 'operate.mail.sent-today')), mail.last_24_hours.sent],
     [t('operate.mail.rejected-today'), mail.last_24_hours.rejected],
   ]
   return html`<dl class="tiles">
@@ -142,7 +143,7 @@ function deliveries(page: PageContext, mail: MailView): Markup {
   const { t } = language
   if (mail.deliveries.length === 0) return emptyState(page, { icon: 'mail', title: t('operate.mail.none') })
   return listTable(page, {
-    caption: t('operate.mail.deliveries'),
+    caption: t(mailKey(page, 'operate.mail.deliveries')),
     columns: [
       { label: t('operate.mail.kind') },
       { label: t('operate.mail.to'), room: 'mid' },
@@ -171,7 +172,7 @@ function deliveryRow(
       nameCell({ name: kindName(language, kind), near: shown, least: [html`${to}, ${time}`] }),
       to,
       sent
-        ? status(page, { kind: 'good', icon: 'check', label: t('operate.mail.accepted') })
+        ? status(page, { kind: 'good', icon: 'check', label: t(mailKey(page, 'operate.mail.accepted')) })
         : status(page, { kind: 'bad', icon: 'alert', label: t('operate.mail.refused') }),
       shown,
       time,

@@ -241,7 +241,11 @@ test('repairs work in read-only mode, as in the API', async () => {
 
 test('a test email is sent, and a rejected one shows the response of the server', async () => {
   const sent = await admin.send('/operator/mail', '/operator/mail')
-  assertSays(await admin.get(assertLeads(sent, '/operator/mail?done=mail-sent')), 200, 'accepted the test email')
+  assertSays(
+    await admin.get(assertLeads(sent, '/operator/mail?done=mail-sent')),
+    200,
+    'The test email is in the folder',
+  )
   rejection = Object.assign(new Error('refused'), { response: '550 <olga@example.org> is unknown' })
   const refused = await admin.send('/operator/mail', '/operator/mail')
   rejection = undefined
@@ -250,6 +254,9 @@ test('a test email is sent, and a rejected one shows the response of the server'
   assertSays(page, 200, '550 <[address]> is unknown')
   assert.ok(!page.body.includes('olga@example.org'))
   const accepted = await admin.get('/operator/mail?show=sent')
+  // Without a mail server, the page says nowhere that an email was sent.
+  assertSays(accepted, 200, 'Written in 24 hours')
+  assert.ok(!/>Sent/.test(accepted.body), accepted.body)
   assert.ok(!accepted.body.includes('550'))
 })
 

@@ -4,6 +4,7 @@ import { listVisibleProjects } from '#features/catalogue/projects/lookup/project
 import { listLoaderVersions } from '#features/catalogue/resolve/loader-versions.ts'
 import { loaderKeyOf } from '#features/catalogue/resolve/locks/pack.ts'
 import { storeLock } from '#features/catalogue/resolve/locks/store-lock.ts'
+import { isLoaderVersion } from '#features/catalogue/resolve/requests.ts'
 import { resolveItems } from '#features/catalogue/resolve/resolve-items.ts'
 import type { AnswerView } from '#features/catalogue/resolve/views.ts'
 import { listVisibleVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
@@ -41,7 +42,7 @@ function bodyOf({ projects, loader, gameVersion, name, loaderVersion }: PackStat
     loaders: loader === '' ? [] : [loader],
     game_versions: gameVersion === '' ? [] : [gameVersion],
     ...(name === '' ? {} : { name }),
-    ...(loaderVersion === '' ? {} : { loader_version: loaderVersion }),
+    ...(isLoaderVersion(loaderVersion) ? { loader_version: loaderVersion } : {}),
   }
 }
 
@@ -84,7 +85,7 @@ async function loadPack({ deps, query }: PageRequest, state: PackState): Promise
       projects: failed.map(({ index, project_id }) => byId.get(project_id ?? '')?.name ?? state.projects[index] ?? ''),
       gameVersion: state.gameVersion === '',
       loader: state.loader === '' && needsLoader,
-      loaderVersion: needsLoaderVersion && state.loaderVersion === '',
+      loaderVersion: needsLoaderVersion && !isLoaderVersion(state.loaderVersion),
     },
   }
 }

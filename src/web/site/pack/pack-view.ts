@@ -56,7 +56,7 @@ function settingsForm({ page, deps }: PageRequest, state: PackState, loaderVersi
   ]
   const loaders = SETUP_TYPES.flatMap((type) => setupLoaders(deps.taxonomy, [type]))
   const name = (value: string) => tagName(language, value)
-  return html`<form method="get" action="${pathTo(page, PATHS.pack)}">
+  return html`<form method="get" action="${pathTo(page, PATHS.pack)}" id="setup">
 ${hiddenField('projects', state.projects.join(','))}
 ${selectField(page, { name: 'game_version', label: language.t('site.setup.version'), choices: choose(releasesOf(deps.taxonomy), state.gameVersion, (value) => value) })}
 ${selectField(page, { name: 'loader', label: language.t('site.setup.loader'), choices: choose([...new Set(loaders)], state.loader, name) })}

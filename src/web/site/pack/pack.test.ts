@@ -167,6 +167,15 @@ test('a project is removed and an optional one is added by links', async () => {
   assert.ok(lists.includes(`${idOf('lantern')},${idOf('map')}`), 'a link that adds the optional project')
 })
 
+test('an invalid version of the loader makes no pack for launchers', async () => {
+  const person = visitor(t)
+  const path = `/pack?${query('lantern').replace('0.15.11', encodeURIComponent('not a version!!'))}`
+  const created = await person.send(path, '/pack/files')
+  const stored = await person.get(String(created.headers.location))
+  assert.ok(stored.body.includes('Choose a version of Fabric'))
+  assert.ok(!stored.body.includes('.mrpack"'), 'no link to the archive')
+})
+
 test('whatever is in the address, the page answers', async () => {
   const many = Array.from({ length: 300 }, (_, n) => `p${n}`).join()
   for (const path of [

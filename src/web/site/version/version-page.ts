@@ -1,5 +1,7 @@
 // The page of one version: its changes, files, contents, and texts for build tools; and the page with all its entries.
+
 import type { FastifyReply } from 'fastify'
+import { listBlocked } from '#features/catalogue/contents/blocked-contents.ts'
 import type { CachedProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { findScan } from '#features/catalogue/scans/queries.ts'
 import { listShownAdvisories, type ShownAdvisory } from '#features/catalogue/versions/advisories/shown-advisories.ts'
@@ -102,6 +104,10 @@ export async function showVersion(request: PageRequest, project: CachedProject):
   const loaded = await loadVersion(request, project)
   const { data, offer, version, paths, previous } = loaded
   const changelog = await texts.render(version.changelog ?? '', page)
+  const blocked = await listBlocked(
+    deps.db,
+    version.files.map(({ hashes }) => hashes.sha512),
+  )
   const before = previous === undefined ? undefined : versionOf(previous)
   const contents = await loadContents(request, version, before)
   const scan = data.isMember || isModerator(viewer) ? await findScan(deps.db, version.id) : undefined
@@ -135,7 +141,7 @@ ${snippets.length > 0 && html`<section><h2>${language.t('project.snippets')}</h2
 </div>
 <aside aria-label="${language.t('site.about', { name: version.version_number })}">
 ${detailsPanel(request, loaded, seesScan ? memberScan(page, scan) : passedScan(page, offer))}
-${filesPanel(page, offer)}
+${filesPanel(page, offer, blocked)}
 </aside>`
   const title = language.t('site.title.version', { name: data.view.name, version: version.version_number })
   const canonical = paths.of(version)
@@ -198,7 +204,7 @@ function builtFrom({ language }: PageContext, { commit, repository, workflow, ru
   return html`<dt>${language.t('project.built')}</dt><dd>${text}${run !== null && html` <a href="${run}" rel="nofollow noopener">${language.t('project.built.run')}</a>`}</dd>`
 }
 
-function filesPanel(page: PageContext, offer: Offer): Markup {
+function filesPanel(page: PageContext, offer: Offer, blocked: ReadonlySet<string>): Markup {
   const { language } = page
   const { files, dependencies } = offer.version
   const hasArchive = files.length > 1 || dependencies.some(({ dependency_type: type }) => type === 'required')
@@ -207,6 +213,9 @@ function filesPanel(page: PageContext, offer: Offer): Markup {
       const id = `${name.toLowerCase().replace('-', '')}-${index}`
       return html`<dt>${name}</dt><dd><code class="long" id="${id}">${value}</code>${copyButton(page, { id, what: name })}</dd>`
     }
+    if (blocked.has(file.hashes.sha512))
+      return html`<li>${language.rich('site.version.blocked', { name: html`<bdi>${file.filename}</bdi>` })}</li>
+`
     return html`<li><a class="button tight" href="${file.url}" download>${icon(page, 'download')}<bdi>${file.filename}</bdi></a> <span class="soft">${fileSize(language, file.size)}</span>
 <details><summary>${language.t('site.hashes')}<span class="vh"> ${file.filename}</span></summary><dl class="hashes">${hash('SHA-1', file.hashes.sha1)}${hash('SHA-512', file.hashes.sha512)}</dl></details></li>
 `

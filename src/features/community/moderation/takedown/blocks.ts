@@ -84,3 +84,25 @@ export async function countBlockedFiles(db: Db, takedownId?: string): Promise<nu
     .executeTakeFirstOrThrow()
   return count
 }
+
+/** Returns the versions whose files the takedown blocks, or those with one content: their pages change with the block. */
+export async function listBlockedVersions(
+  tx: Tx,
+  { takedownId, sha512 }: { takedownId?: string; sha512?: string },
+): Promise<string[]> {
+  const rows = await tx
+    .selectFrom('file')
+    .select('version_id')
+    .distinct()
+    .$if(sha512 !== undefined, (query) => query.where('sha512', '=', sha512 ?? ''))
+    .$if(takedownId !== undefined, (query) =>
+      query.where('sha512', 'in', (eb) =>
+        eb
+          .selectFrom('blocked_content')
+          .select('sha512')
+          .where('takedown_id', '=', takedownId ?? ''),
+      ),
+    )
+    .execute()
+  return rows.map(({ version_id }) => version_id)
+}

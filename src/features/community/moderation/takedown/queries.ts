@@ -29,6 +29,27 @@ export type Concerned = {
 /** A takedown with the parts of the content and their values before it. */
 export type TakedownRow = Omit<Selectable<TakedownTable>, 'before'> & { before: Concerned; actor_name: string | null }
 
+/** Returns takedowns, newest first: of one project that were not undone, or all. */
+export async function listTakedowns(
+  db: Db,
+  { limit, projectId }: { limit: number; projectId?: string },
+): Promise<TakedownRow[]> {
+  const rows = await db
+    .selectFrom('takedown')
+    .leftJoin('account', 'account.id', 'takedown.actor_id')
+    .selectAll('takedown')
+    .select('account.username as actor_name')
+    .$if(projectId !== undefined, (query) =>
+      query
+        .where('undone', 'is', null)
+        .where(sql<boolean>`before -> 'projects' @> ${JSON.stringify([{ id: projectId }])}::jsonb`),
+    )
+    .orderBy('takedown.created', 'desc')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => ({ ...row, before: row.before as Concerned }))
+}
+
 /** Returns the takedown with this ID. @throws ApiError 404 */
 export async function getTakedown(db: Db, id: string): Promise<TakedownRow> {
   const row = await db

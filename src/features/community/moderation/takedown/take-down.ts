@@ -14,7 +14,7 @@ import { newId } from '#lib/ids.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
-import { blockContents, countBlockedFiles, countContents, releaseContents } from './blocks.ts'
+import { blockContents, countBlockedFiles, countContents, listBlockedVersions, releaseContents } from './blocks.ts'
 import { type Concerned, type ConcernedVersion, getConcerned } from './queries.ts'
 import type { Takedown, TakedownKind } from './requests.ts'
 
@@ -30,11 +30,12 @@ export type TakedownDeps = Deps & UpdatingDeps
 export async function takeDown(deps: TakedownDeps, viewer: Viewer, takedown: Takedown): Promise<TakenDown> {
   const concerned = await findContent(deps, takedown)
   const id = newId()
-  await transaction(deps, async (tx) => {
+  await transaction(deps, async (tx, changed) => {
     await insertTakedown(tx, { id, viewer, takedown, concerned, now: new Date(deps.now()) })
     if (takedown.block_files) await blockContents(tx, { takedownId: id, target: takedown, now: new Date(deps.now()) })
     else if (takedown.visibility === 'rejected') await releaseContents(tx, takedown)
     await recordTakedown(tx, viewer, takedown, concerned)
+    changed.addEach('version', await listBlockedVersions(tx, { takedownId: id }))
   })
   await hide(deps, viewer, takedown, concerned)
   return { id, concerned, blocked: await countBlockedFiles(deps.db, id) }

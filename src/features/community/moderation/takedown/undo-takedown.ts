@@ -14,6 +14,7 @@ import { updateUser } from '#features/people/users/update-user.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { ApiError } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
+import { listBlockedVersions } from './blocks.ts'
 import { requireUndoer } from './policy.ts'
 import { type Concerned, getTakedown, type TakedownRow } from './queries.ts'
 import type { TakedownKind } from './requests.ts'
@@ -84,7 +85,7 @@ export async function undoTakedown(deps: TakedownDeps, viewer: Viewer, id: strin
   const row = await getTakedown(deps.db, id)
   requireUndoer(viewer, row, deps.now())
   const parts = await listParts(deps, row)
-  await transaction(deps, async (tx) => {
+  await transaction(deps, async (tx, changed) => {
     const { numUpdatedRows } = await tx
       .updateTable('takedown')
       .set({ undone: new Date(deps.now()), undone_by_id: viewer.id })
@@ -92,6 +93,7 @@ export async function undoTakedown(deps: TakedownDeps, viewer: Viewer, id: strin
       .where('undone', 'is', null)
       .executeTakeFirstOrThrow()
     if (numUpdatedRows === 0n) throw new ApiError('conflict', 'This takedown was undone before')
+    changed.addEach('version', await listBlockedVersions(tx, { takedownId: id }))
     await tx.deleteFrom('blocked_content').where('takedown_id', '=', id).execute()
     await recordAudit(tx, {
       action: 'content.takedown_undone',

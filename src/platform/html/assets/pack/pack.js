@@ -18,3 +18,13 @@ if (url.searchParams.has('projects')) {
   url.search = String(stored)
   location.replace(url)
 }
+
+// "Create the pack" is a form of its own. It takes what was typed above it and not yet applied.
+const setup = document.getElementById('setup')
+const create = document.querySelector('form[action$="/pack/files"]')
+create?.addEventListener('submit', () => {
+  for (const [name, value] of new FormData(setup)) {
+    const field = create.elements.namedItem(name)
+    if (field !== null) field.value = value
+  }
+})
