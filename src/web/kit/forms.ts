@@ -6,6 +6,7 @@ import { unescape as decodePercent } from 'node:querystring'
 import type { Readable } from 'node:stream'
 import type { Static, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { ICON_BYTES_MAX } from '#features/basics/images/icons.ts'
 import { ApiError, invalidInput } from '#lib/errors.ts'
 import { bodyError } from '#lib/schema/schema-errors.ts'
 import { withoutMark } from '#lib/text/byte-order-mark.ts'
@@ -165,10 +166,13 @@ export function fieldOf(body: unknown, name: string): string {
   return values[0] ?? ''
 }
 
-/** Returns the uploaded image. @throws ApiError if the form has no image, or if the image is too large */
-export function uploadedImage(body: unknown, field = 'picture'): UploadedImage {
+/**
+ * Returns the uploaded image. @throws ApiError if the form has no image, or if the image is too large
+ * @param maxBytes limit of the field, which can be lower than that of all forms: the error states this one
+ */
+export function uploadedImage(body: unknown, field = 'picture', maxBytes = ICON_BYTES_MAX): UploadedImage {
   const [image] = uploadedImages(body, field)
-  if (image.refusal !== undefined) throw image.refusal
+  if (image.refusal !== undefined) throw refusedFile(field, `The image must be at most ${describeBytes(maxBytes)}`)
   return image
 }
 

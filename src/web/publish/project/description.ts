@@ -45,7 +45,7 @@ async function addImage(request: OwnRequest, data: ManagedProject, state: FormSt
   const { deps, req, viewer } = request
   const { project, membership } = data
   requirePermission(viewer, membership, 'EDIT_BODY')
-  const { bytes, ext, filename } = uploadedImage(req.body, 'image')
+  const { bytes, ext, filename } = uploadedImage(req.body, 'image', IMAGE_BYTES_MAX)
   await deps.files.assertAvailable()
   const { url } = await uploadImage(deps, viewer, {
     context: 'project',

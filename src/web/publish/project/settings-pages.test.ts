@@ -93,7 +93,7 @@ test('an image is stored and added to the end of the text', async () => {
   const large = await sendFiles('description', { description: 'Kept as well', do: 'image' }, [
     ['image', 'a.png', Buffer.alloc(6 * 1024 * 1024)],
   ])
-  for (const text of ['Kept as well', 'id="image-error"', 'The image must be at most 5 MiB.'])
+  for (const text of ['Kept as well', 'id="image-error"', 'The image must be at most 1 MiB.'])
     assertSays(large, 400, text)
   const none = await sendFiles('description', { description: 'Kept', do: 'image' }, [])
   assertSays(none, 400, 'Kept')
