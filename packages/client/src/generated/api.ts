@@ -7697,7 +7697,7 @@ export interface components {
         OAuthApplicationPatch: {
             name?: string | null;
             /** @description Scopes that the application can request, without restricted scopes. The sum of their bits, or a list of their names */
-            max_scopes?: (number | string[]) | (never | null);
+            max_scopes?: number | string[] | (never | null);
             redirect_uris?: string[] | null;
             url?: string | null;
             description?: string | null;
@@ -8349,7 +8349,8 @@ export interface components {
             public_statistics?: boolean | null;
             /** @description Whether the licence was chosen. A project whose licence was not chosen cannot be submitted for review. Default: true */
             license_decided?: boolean | null;
-            status?: ("approved" | "archived" | "rejected" | "draft" | "unlisted" | "processing" | "withheld" | "scheduled" | "private" | "unknown") | (never | null);
+            /** @enum {string|null} */
+            status?: "approved" | "archived" | "rejected" | "draft" | "unlisted" | "processing" | "withheld" | "scheduled" | "private" | "unknown" | null;
             /**
              * Format: date-time
              * @description When the project takes the status `requested_status`; only with the status `scheduled`
@@ -8361,9 +8362,13 @@ export interface components {
             moderation_message_body?: string | null;
             /** @description The state that the moderator has seen, from the queue or the changes of the project. 409 if the project has changed since, with the last event. Only for moderators */
             seen?: string | null;
-            /** @description `trusted_only`: only trusted publishers publish versions. Members see it with the trusted publishers */
-            publishing?: ("any" | "trusted_only") | (never | null);
-            monetization_status?: ("monetized" | "demonetized" | "force-demonetized") | (never | null);
+            /**
+             * @description `trusted_only`: only trusted publishers publish versions. Members see it with the trusted publishers
+             * @enum {string|null}
+             */
+            publishing?: "any" | "trusted_only" | null;
+            /** @enum {string|null} */
+            monetization_status?: "monetized" | "demonetized" | "force-demonetized" | null;
         };
         /** ProjectStatistics */
         ProjectStatistics: {
@@ -10053,9 +10058,11 @@ export interface components {
         };
         /** VersionBulkPatch */
         VersionBulkPatch: {
-            status?: ("listed" | "archived" | "draft" | "unlisted") | (never | null);
+            /** @enum {string|null} */
+            status?: "listed" | "archived" | "draft" | "unlisted" | null;
             featured?: boolean | null;
-            version_type?: ("release" | "beta" | "alpha") | (never | null);
+            /** @enum {string|null} */
+            version_type?: "release" | "beta" | "alpha" | null;
             /** @description Sort key, ascending */
             ordering?: number | null;
         };
@@ -10141,7 +10148,8 @@ export interface components {
         VersionPatch: {
             name?: string | null;
             version_number?: string | null;
-            version_type?: ("release" | "beta" | "alpha") | (never | null);
+            /** @enum {string|null} */
+            version_type?: "release" | "beta" | "alpha" | null;
             dependencies?: {
                 project_id?: string | null;
                 version_id?: string | null;
@@ -10158,7 +10166,8 @@ export interface components {
             /** @description Markdown */
             changelog?: string | null;
             loaders?: string[] | null;
-            status?: ("listed" | "archived" | "draft" | "unlisted" | "scheduled") | (never | null);
+            /** @enum {string|null} */
+            status?: "listed" | "archived" | "draft" | "unlisted" | "scheduled" | null;
             requested_status?: ("listed" | "archived" | "draft" | "unlisted") | (never | null);
             /**
              * Format: date-time
@@ -10337,8 +10346,11 @@ export interface components {
              * @example https://hooks.example.org/depot
              */
             url?: string | null;
-            /** @description `standard`: Standard Webhooks. `discord`: messages for a Discord webhook. `github`: like GitHub */
-            format?: ("standard" | "discord" | "github") | (never | null);
+            /**
+             * @description `standard`: Standard Webhooks. `discord`: messages for a Discord webhook. `github`: like GitHub
+             * @enum {string|null}
+             */
+            format?: "standard" | "discord" | "github" | null;
             /**
              * @description Events, or `*` for all: project.created, project.updated, project.status_changed, project.removed, project.transferred, version.published, version.updated, version.withdrawn, version.removed, member.invited, member.joined, member.left, report.created, report.closed, scan.quarantined, advisory.published, organization.project_added, organization.project_removed, collection.updated, account.created, dependency.broken
              * @example [

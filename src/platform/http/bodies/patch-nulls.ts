@@ -2,7 +2,7 @@
 // "not sent", because clients in languages without absent values send it.
 import type { FastifyRequest, RouteOptions } from 'fastify'
 
-type Schema = { type?: string; anyOf?: Schema[]; enum?: unknown[]; description?: string; examples?: unknown[] }
+type Schema = { type?: string; nullable?: boolean; anyOf?: Schema[]; enum?: unknown[] }
 type ObjectSchema = { type?: string; required?: string[]; properties?: Record<string, Schema> }
 
 /** Returns the optional properties of a JSON body that cannot be null. */
@@ -30,12 +30,11 @@ export function declareNulls<Body>(body: Body): Body {
   return { ...body, properties: { ...properties, ...Object.fromEntries(declared) } }
 }
 
+/** The values and branches of the schema stay in their places, so that comparisons with earlier descriptions see no removal. */
 function nullable(schema: Schema): Schema {
-  const { description, examples, ...rest } = schema
-  const acceptsAll = [rest.type, rest.anyOf, rest.enum].every((part) => part === undefined)
-  if (acceptsAll) return schema
-  const about = Object.entries({ description, examples }).filter(([, value]) => value !== undefined)
-  return { ...Object.fromEntries(about), anyOf: [rest, { type: 'null' }] }
+  if (schema.enum !== undefined) return { ...schema, nullable: true, enum: [...schema.enum, null] }
+  if (schema.anyOf !== undefined) return { ...schema, anyOf: [...schema.anyOf, { type: 'null' }] }
+  return schema.type === undefined ? schema : { ...schema, nullable: true }
 }
 
 function acceptsNull(schema: Schema | undefined): boolean {

@@ -158,7 +158,7 @@ function pointsOf(
     [source === 'project_id' ? 'source_project' : 'source_affiliate_code']: row[source],
     metric_kind: kind,
     ...(asked.bucket_by.includes(source) ? { [source]: row[source] } : {}),
-    ...Object.fromEntries(shown.flatMap((field) => (row[field] === '' ? [] : [[field, row[field]]]))),
+    ...Object.fromEntries(shown.map((field) => [field, row[field]])),
     [valueName]: kind === 'revenue' ? money(amount) : Number(amount),
   }))
 }
