@@ -333,6 +333,8 @@ test('undo fills the form with the choice and the message', async () => {
   const restored = await moderator.get(path)
   assertSays(restored, 200, message)
   assert.match(restored.body, /value="reject" checked/)
+  assertSays(restored, 200, 'Nobody was notified.')
+  assert.ok(!restored.body.includes('session had expired'))
   assertLeads(
     await decide(moderator, restored, project, { do: 'stay', decision: 'reject', message }),
     `${reviewOf(project)}?done=rejected`,

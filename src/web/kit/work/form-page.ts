@@ -33,7 +33,7 @@ export type FormState = {
   conflicts: ReadonlyMap<string, Conflict>
   /** The author and the time of the other change, if the page knows them. */
   saved?: Saved | undefined
-  /** Whether the form was stored while the session had expired. */
+  /** Whether the form was stored: while the session had expired, or by a command that leads to the filled form. */
   isRestored: boolean
   refusal: FormRefusal | undefined
   errors: FormErrors

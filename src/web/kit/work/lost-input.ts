@@ -22,6 +22,8 @@ export async function keepForm(request: PageRequest): Promise<FastifyReply> {
   const url = new URL(page.address, 'http://local')
   const fields = fieldsToKeep(req.body)
   if (Object.keys(fields).length === 0) return toSignIn()
+  // The notice belongs to an earlier command.
+  url.searchParams.delete('done')
   for (const [name, key] of Object.entries(await restoreLater(request, url.pathname, fields)))
     url.searchParams.set(name, key)
   if (!url.searchParams.has(RESTORE)) return toSignIn()

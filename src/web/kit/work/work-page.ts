@@ -72,11 +72,13 @@ ${workSheet(page, { sections, body: [messagesOf(request, of), of.body] })}`
 
 function messagesOf(request: OwnRequest, { form, undo, notice: values, notes }: WorkPage): Part {
   const { page } = request
-  const notice = form?.isSubmitted === true ? undefined : noticeOf(request, values)
+  // The notice of a command that filled the form, such as Undo, replaces the text about the expired session.
+  const notice = form?.isSubmitted === true && !form.isRestored ? undefined : noticeOf(request, values)
   const errors = form?.errors ?? []
   const shown = [
     notice !== undefined && doneNote(page, notice, undo),
     form?.isRestored === true &&
+      notice === undefined &&
       note(page, 'warn', html`<p data-restored>${page.language.t('work.restored')}</p>`, { role: 'status' }),
     errorSummary(page, errors),
     notes,
