@@ -47,6 +47,7 @@ const TABLE: readonly (readonly [pattern: RegExp, key: MessageKey])[] = [
   [/^You have reached your limit for .+ \((?<max>\d+)\)$/, 'refusal.limit'],
   [/^Another user changed the same fields/, 'refusal.conflict'],
   [/^Another user has changed the visibility since then/, 'refusal.visibility'],
+  [/ since you opened (?:it|this project)$/, 'refusal.seen'],
   [/^This decision can no longer be undone$/, 'refusal.undone'],
   [/^These projects are no longer under review$/, 'refusal.reviewed'],
   [/^Select at least one project$/, 'refusal.select'],

@@ -362,11 +362,7 @@ test('of two moderators who decide, the second sees the first decision, keeps th
   const [mine, theirs] = [await first.get(reviewOf(project)), await second.get(reviewOf(project))]
   const answer = { do: 'stay', decision: 'withhold', message: 'Name the licence' }
   assertLeads(await decide(first, mine, project, answer), `${reviewOf(project)}?done=withheld`)
-  const refused = await second.sendFrom(theirs, reviewOf(project), {
-    do: 'stay',
-    decision: 'approve',
-    message: 'My text',
-  })
+  const refused = await decide(second, theirs, project, { do: 'stay', decision: 'approve', message: 'My text' })
   assertSays(refused, 409, 'mira</bdi> changed the status to “Withheld by a moderator”')
   for (const text of ['Name the licence', 'My text', 'Decide anyway']) assertSays(refused, 409, text)
   assertValidHtml(refused.body)
@@ -432,6 +428,28 @@ test('a project that its author made a draft again has no form for a decision', 
   assert.ok(!refused.body.includes('name="decision"'))
   assertSays(await moderator.get(reviewOf(project)), 200, 'This project is a draft')
   assert.equal(await statusOf(project), 'draft')
+})
+
+test('a refused decision names an event only if it is later than what the moderator saw', async () => {
+  const project = await waiting()
+  const { thread_id } = (await t.as(owner).get(`/v3/project/${project.id}`)).json()
+  const body = { type: 'text', body: 'An old message' }
+  assert.equal((await t.as(owner).post(`/v3/thread/${thread_id}`, { body })).statusCode, 204)
+  const moderator = as(mira)
+  const page = await moderator.get(reviewOf(project))
+  await t.as(owner).patch(`/v3/project/${project.id}`, { summary: 'Another summary' })
+  const fields = { do: 'stay', decision: 'reject', message: 'My reasons' }
+  const refused = await decide(moderator, page, project, fields)
+  assertSays(refused, 409, 'The project has changed since you opened it')
+  assertSays(refused, 409, 'Summary')
+  assert.ok(!/wrote a message|changed the status/.test(refused.body))
+  await t.as(owner).patch(`/v3/project/${project.id}`, { status: 'draft' })
+  const drafted = await decide(moderator, refused, project, { ...fields, do: 'insert' })
+  assertSays(drafted, 200, 'My reasons')
+  await t.deps.db.updateTable('project').set({ status: 'withheld' }).where('id', '=', project.id).execute()
+  const hidden = await decide(moderator, refused, project, fields)
+  assertSays(hidden, 409, 'changed the status to')
+  assert.ok(!/from \w+ to \w+ since/.test(hidden.body))
 })
 
 test('an undo after the owner changed the project is refused with the reason', async () => {

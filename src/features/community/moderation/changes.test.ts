@@ -199,6 +199,27 @@ test('a decision applies to the texts, images, versions and files that the moder
   await edit(project, { status: 'approved', seen }, mira)
 })
 
+test('a refused decision names a message or a status change only if it is later than what the moderator saw', async () => {
+  const project = await submitted()
+  await write(project, owner, 'An old message')
+  const refusal = async (seen: string, who = mira): Promise<{ description: string; seen: string }> => {
+    const answer = await decide(project, { status: 'rejected', seen }, who)
+    assertError(answer, 409, 'conflict', 'seen')
+    return { description: answer.json().description, seen: answer.json().details.seen }
+  }
+  const { seen } = await changes(project)
+  await edit(project, { summary: 'Another summary' })
+  const edited = await refusal(seen)
+  assert.match(edited.description, /^The project has changed since you opened it$/)
+  await edit(project, { status: 'draft' })
+  await edit(project, { status: 'processing' })
+  const resubmitted = await refusal(edited.seen)
+  assert.match(resubmitted.description, /^lamp-owner changed the status since you opened this project$/)
+  await write(project, owner, 'A new message')
+  assert.match((await refusal(resubmitted.seen)).description, /^lamp-owner wrote a message since/)
+  assert.match((await refusal('unknown')).description, /^The project has changed/)
+})
+
 test('of two decisions at the same time, one is made', async () => {
   const project = await submitted()
   const { seen } = await changes(project)

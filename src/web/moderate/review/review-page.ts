@@ -1,5 +1,6 @@
 // The review of a project: the changes on the left, the decision on the right.
 import type { FastifyReply } from 'fastify'
+import { lastEventSeen } from '#features/catalogue/reviews/seen.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import { timeAgo } from '#platform/html/format.ts'
 import { form } from '#platform/html/forms.ts'
@@ -71,7 +72,7 @@ async function showReview(
   const parts = isFresh ? writeParts(page, review) : state.text('parts')
   const isDraft = view.status === 'draft'
   const description = await request.texts.render(view.description, page)
-  const notes = html`${isOutdated && [lastEvent(page, review), changesSince(page, review, state)]}${undoNote(page, review.undoable, undoneBy(review))}`
+  const notes = html`${isOutdated && [laterEvent(page, review, state), changesSince(page, review, state)]}${undoNote(page, review.undoable, undoneBy(review))}`
   const body = html`<div class="split decision"><div class="body flush">
 ${jump(page, review)}
 ${changesPart(page, review, description)}
@@ -185,19 +186,24 @@ function changesSince(page: PageContext, review: Review, state: FormState): Part
   return note(page, 'warn', html`<p>${page.language.rich('moderate.outdated.parts', { parts: html`${list}` })}</p>`)
 }
 
-/** Renders the event that outdated the form. */
-function lastEvent(page: PageContext, { thread: { messages, authors }, view }: Review): Part {
+/** Renders the last message or status change if it is later than what the moderator saw. */
+function laterEvent(page: PageContext, { thread: { messages, authors }, view }: Review, state: FormState): Part {
   const { language, now } = page
-  const last = messages.at(-1)
+  const seen = lastEventSeen(state.text('seen'))
+  const index = messages.findIndex(({ id }) => id === seen)
+  if (seen === undefined || (seen !== '' && index === -1)) return null
+  const last = messages.slice(index + 1).findLast(({ body: { type } }) => type === 'text' || type === 'status_change')
   if (last === undefined) return null
   const values = {
     who: html`<bdi>${authorName(page, last.hide_identity, authors.get(last.author_id ?? ''))}</bdi>`,
     time: timeAgo(language, last.created, now),
   }
-  const said = last.body.type === 'text' ? last.body.body : view.moderator_message?.message
-  const quote = said !== undefined && html` <q dir="auto">${said.slice(0, 500)}</q>`
-  if (last.body.type !== 'status_change')
-    return note(page, 'warn', html`${language.rich('moderate.outdated.message', values)}${quote}`)
+  const quote = (said: string | null | undefined) => said && html` <q dir="auto">${said.slice(0, 500)}</q>`
+  if (last.body.type === 'text')
+    return note(page, 'warn', html`${language.rich('moderate.outdated.message', values)}${quote(last.body.body)}`)
+  if (last.body.type !== 'status_change') return null
   const label = statusName(page, 'project', last.body.new_status)
-  return note(page, 'warn', html`${language.rich('moderate.outdated.status', { ...values, status: label })}${quote}`)
+  // A member changes the status without a message: the project still has that of an earlier decision.
+  const reason = last.hide_identity && quote(view.moderator_message?.message)
+  return note(page, 'warn', html`${language.rich('moderate.outdated.status', { ...values, status: label })}${reason}`)
 }
