@@ -4517,7 +4517,7 @@ export interface paths {
         };
         /**
          * Get what has changed in a project since moderators last saw it
-         * @description Compares the project with its last approval. Before the first approval, compares it with the moderators' last message, otherwise with the submission.
+         * @description Compares the project with its last approval. Before the first approval, compares it with the latest submission or message of moderators.
          *
          *     Requires a token with `PROJECT_READ`. Moderators and admins only.
          */

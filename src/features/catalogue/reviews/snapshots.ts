@@ -13,18 +13,17 @@ const KEPT = 2
 
 /**
  * Stores the current state of a project, and returns the ID of the snapshot. Returns null if the last snapshot stays: an
- * approval is only replaced by an approval, and a submission only counts if there is none.
+ * approval is only replaced by an approval.
  */
 export async function takeSnapshot(
   tx: Tx,
   projectId: string,
   { reason, at }: { reason: SnapshotReason; at: Date },
 ): Promise<number | null> {
-  const stays = reason === 'message' ? sql`and reason = 'approval'` : sql``
   const condition =
     reason === 'approval'
       ? sql`true`
-      : sql`not exists (select 1 from project_snapshot where project_id = ${projectId} ${stays})`
+      : sql`not exists (select 1 from project_snapshot where project_id = ${projectId} and reason = 'approval')`
   const { rows } = await sql<{ id: number }>`insert into project_snapshot (project_id, reason, created, state)
     select project.id, ${reason}, ${at}, ${PROJECT_STATE} from project where project.id = ${projectId} and ${condition}
     returning id`.execute(tx)

@@ -17,7 +17,7 @@ export function changesRoutes(app: App, deps: Pick<Deps, 'db' | 'cache' | 'taxon
         operationId: 'getProjectChanges',
         summary: 'Get what has changed in a project since moderators last saw it',
         description:
-          "Compares the project with its last approval. Before the first approval, compares it with the moderators' last message, otherwise with the submission.",
+          'Compares the project with its last approval. Before the first approval, compares it with the latest submission or message of moderators.',
         params: ProjectParams,
         response: { 200: ProjectChangesView },
       },

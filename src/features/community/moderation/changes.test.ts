@@ -220,6 +220,22 @@ test('a refused decision names a message or a status change only if it is later 
   assert.match((await refusal('unknown')).description, /^The project has changed/)
 })
 
+test('the marks of a first review are relative to the latest submission', async () => {
+  const project = await submitted()
+  await edit(project, { description: 'Corrected', status: 'draft' })
+  await edit(project, { status: 'processing' })
+  const again = await changes(project)
+  assert.deepEqual([again.since.reason, marks(again.recent, 'description')], ['submission', []])
+  await write(project, mira, 'Please name the lamps')
+  assert.equal((await changes(project)).since.reason, 'message')
+  await edit(project, { description: 'Corrected twice', status: 'draft' })
+  await edit(project, { status: 'processing' })
+  const third = await changes(project)
+  assert.deepEqual([third.since.reason, marks(third.recent, 'description')], ['submission', []])
+  await edit(project, { description: 'Corrected later' })
+  assert.deepEqual(marks((await changes(project)).recent, 'description'), ['removed: twice', 'added: later'])
+})
+
 test('of two decisions at the same time, one is made', async () => {
   const project = await submitted()
   const { seen } = await changes(project)
