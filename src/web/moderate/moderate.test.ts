@@ -452,6 +452,32 @@ test('a refused decision names an event only if it is later than what the modera
   assert.ok(!/from \w+ to \w+ since/.test(hidden.body))
 })
 
+test('a first review shows changelogs, dependencies, texts of images and manifests that cannot be parsed', async () => {
+  const project = await waiting()
+  const library = await t.make.project({ name: 'Shared library' })
+  const version = await t.make.version({ project, version_number: '2.0.0', changelog: `New **lamps** ${HOSTILE}` })
+  const file = await t.make.file({ version, project, bytes: makeZip([{ name: 'fabric.mod.json', data: '{' }]) })
+  const { db } = t.deps
+  const manifest = { file_id: file.id, entry: 'fabric.mod.json', content: JSON.stringify({ isUnreadable: true }) }
+  await db.insertInto('file_manifest').values(manifest).execute()
+  const needs = { dependent_id: version.id, dependency_type: 'required', project_id: library.id } as const
+  await db.insertInto('dependency').values(needs).execute()
+  const image = { id: 'img00001', project_id: project.id, url: 'data/x/a.webp', raw_url: 'data/x/a.png' }
+  const texts = { name: 'Cave', description: 'Download more at evil.example', content_sha1: '0'.repeat(40) }
+  await db
+    .insertInto('gallery_item')
+    .values({ ...image, ...texts })
+    .execute()
+  const draft = { project_id: project.id, status: 'draft', file_parts: [], dependencies: [], featured: false }
+  assert.equal((await t.as(owner).post('/v3/version', draft)).statusCode, 201)
+  const page = await as(mira).get(reviewOf(project))
+  assertValidHtml(page.body)
+  assert.ok(!page.body.includes(HOSTILE))
+  for (const text of ['<strong>lamps</strong>', '2 new versions', 'evil.example', 'Cave']) assertSays(page, 200, text)
+  assertSays(page, 200, /Shared library<\/bdi><\/a> <span class="soft">Required/)
+  assertSays(page, 200, 'The manifest fabric.mod.json in test.jar cannot be parsed.')
+})
+
 test('an undo after the owner changed the project is refused with the reason', async () => {
   const project = await waiting()
   const moderator = as(mira)

@@ -9009,7 +9009,7 @@ export interface components {
                 filename: string;
                 size: number;
             }[];
-            /** @description Newest version of the earlier state with the same loader, to compare the files with */
+            /** @description Newest older version of the earlier state with the same loader, to compare the files with */
             compare_with: string | null;
         };
         /** RootDocument */

@@ -95,7 +95,7 @@ export async function listSharedFiles(db: Db, projectId: string): Promise<Shared
       join file other_file on other_file.sha512 = file.sha512
       join version other on other.id = other_file.version_id and other.project_id <> ${projectId}
       join project on project.id = other.project_id
-    where version.project_id = ${projectId}
+    where version.project_id = ${projectId} and not version.is_new_draft
     group by file.id, version.id, project.id
     order by version.date_published desc, file.filename, project.id limit ${SHARED_FILES_MAX}`.execute(db)
   return rows

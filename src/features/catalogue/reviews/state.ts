@@ -57,8 +57,9 @@ const GALLERY = sql`(select coalesce(jsonb_agg(jsonb_build_object('id', id, 'url
     'description', description, 'featured', featured, 'ordering', ordering) order by ordering, created, id), '[]')
   from gallery_item where gallery_item.project_id = project.id)`
 
+/** Unfinished uploads have no number yet, and only members see them. */
 const VERSIONS = sql`(select coalesce(jsonb_agg(${VERSION_STATE} order by version.date_published desc, version.id), '[]')
-  from version where version.project_id = project.id)`
+  from version where version.project_id = project.id and not version.is_new_draft)`
 
 /** SQL expression: the state of `project`, as JSON. */
 export const PROJECT_STATE = sql<ProjectState>`jsonb_build_object('name', project.name, 'slug', project.slug,

@@ -35,7 +35,7 @@ const VersionView = Type.Object(
     files: Type.Array(Type.Object({ id: Type.String(), filename: Type.String(), size: Type.Integer() })),
     compare_with: Nullable(
       Type.String({
-        description: 'Newest version of the earlier state with the same loader, to compare the files with',
+        description: 'Newest older version of the earlier state with the same loader, to compare the files with',
       }),
     ),
   },

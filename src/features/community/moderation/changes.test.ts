@@ -220,6 +220,17 @@ test('a refused decision names a message or a status change only if it is later 
   assert.match((await refusal('unknown')).description, /^The project has changed/)
 })
 
+test('an unfinished upload does not count as a version, and does not outdate a decision', async () => {
+  const project = await submitted()
+  const { seen, versions } = await changes(project)
+  const made = { project_id: project.id, status: 'draft', file_parts: [], dependencies: [], featured: false }
+  const draft = await t.as(owner).post('/v3/version', made)
+  assert.equal(draft.statusCode, 201, draft.body)
+  const after = await changes(project)
+  assert.deepEqual([after.versions.added, after.recent.versions.added], [versions.added, []])
+  await edit(project, { status: 'approved', seen }, mira)
+})
+
 test('the marks of a first review are relative to the latest submission', async () => {
   const project = await submitted()
   await edit(project, { description: 'Corrected', status: 'draft' })
@@ -234,6 +245,25 @@ test('the marks of a first review are relative to the latest submission', async 
   assert.deepEqual([third.since.reason, marks(third.recent, 'description')], ['submission', []])
   await edit(project, { description: 'Corrected later' })
   assert.deepEqual(marks((await changes(project)).recent, 'description'), ['removed: twice', 'added: later'])
+})
+
+test('a version is compared with an older one only', async () => {
+  const project = await submitted()
+  const [first] = (await t.as(owner).get(`/v3/project/${project.id}/version`)).json()
+  const second = await t.make.version({ project, version_number: '2.0.0' })
+  await write(project, mira, 'Thanks')
+  const third = await t.make.version({ project, version_number: '3.0.0' })
+  assert.deepEqual(
+    (await changes(project)).versions.added.map((one: { id: string; compare_with: string | null }) => [
+      one.id,
+      one.compare_with,
+    ]),
+    [
+      [third.id, second.id],
+      [second.id, first.id],
+      [first.id, null],
+    ],
+  )
 })
 
 test('of two decisions at the same time, one is made', async () => {

@@ -34,9 +34,13 @@ export function compareProjects(before: ProjectState | null, after: ProjectState
     links: linkChanges(before?.links ?? {}, after?.links ?? {}),
     icon: { before: before?.icon ?? null, after: after?.icon ?? null },
     gallery: setChange(before?.gallery ?? [], after?.gallery ?? []),
-    versions: setChange(before?.versions ?? [], after?.versions ?? []),
+    versions: setChange(finished(before), finished(after)),
   }
 }
+
+/** Snapshots of former releases contain unfinished uploads, which have no number. */
+const finished = (state: ProjectState | null): VersionState[] =>
+  state?.versions.filter(({ number }) => number !== '') ?? []
 
 const VERSION_TEXTS = ['number', 'name', 'channel', 'status'] as const
 const VERSION_LISTS = ['loaders', 'game_versions'] as const
@@ -108,15 +112,16 @@ function setChange<Item extends { id: string }>(before: readonly Item[], after: 
   }
 }
 
-/** Returns the newest version of the earlier state that shares a loader and still exists, to compare the files with. */
+/** Returns the newest older version of the earlier state that shares a loader and still exists, to compare the files with. */
 export function comparableVersion(
   version: VersionState,
   before: readonly VersionState[],
   existing: ReadonlySet<string>,
 ): string | null {
+  const published = Date.parse(version.published)
   const earlier = before.find(
-    ({ id, loaders }) =>
-      id !== version.id && existing.has(id) && loaders.some((loader) => version.loaders.includes(loader)),
+    ({ id, loaders, published: at }) =>
+      Date.parse(at) < published && existing.has(id) && loaders.some((loader) => version.loaders.includes(loader)),
   )
   return earlier?.id ?? null
 }

@@ -23,10 +23,10 @@ export function imagesPart(page: PageContext, { changes, view }: Review, project
   const isNew = new Set(added.map(({ url }) => url))
   const images = view.gallery.toSorted((a, b) => Number(isNew.has(b.url)) - Number(isNew.has(a.url)))
   const icons = changes.icon.before !== changes.icon.after && iconChange(page, changes.icon)
-  const thumbs = images.slice(0, IMAGES_SHOWN).map(({ url, raw_url: href, name }, index) => {
+  const thumbs = images.slice(0, IMAGES_SHOWN).map(({ url, raw_url: href, name, description }, index) => {
     const alt = name ?? t('site.picture', { number: index + 1, name: view.name })
     const image = attributes({ src: url, alt, width: 350, height: 197, loading: 'lazy' })
-    return html`<li><a href="${href}"><img${image}>${isNew.has(url) && badge('good', t('moderate.new'))}</a></li>
+    return html`<li><a href="${href}"><img${image}>${isNew.has(url) && badge('good', t('moderate.new'))}</a>${name !== null && html`<p class="small strong" dir="auto">${name}</p>`}${description !== null && html`<p class="small" dir="auto">${description}</p>`}</li>
 `
   })
   const content = html`${icons}${thumbs.length > 0 && html`<ul class="thumbs">${thumbs}</ul>`}

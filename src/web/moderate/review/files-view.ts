@@ -8,6 +8,7 @@ import { badge } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { status, statusOf } from '#platform/html/work/status.ts'
 import { reviewPath, versionPath, withQuery } from '#web/kit/paths.ts'
+import type { ShownDetails } from './details-view.ts'
 import { EXPANDED, type Review, type ReviewedVersion } from './load-review.ts'
 import { section } from './section.ts'
 
@@ -20,10 +21,14 @@ export function entriesPath(
   return withQuery(`${reviewPath(projectId)}/files${path === undefined ? '' : '/entry'}`, { ...values, path })
 }
 
-export function filesPart(page: PageContext, review: Review, projectPath: string): Markup {
+export function filesPart(
+  page: PageContext,
+  review: Review,
+  { projectPath, details }: { projectPath: string; details: ShownDetails },
+): Markup {
   const { t } = page.language
   const { added, removed, changed, omitted } = review.changes.versions
-  const shown = added.slice(0, EXPANDED).map((version) => versionItem(page, review, { version, projectPath }))
+  const shown = added.slice(0, EXPANDED).map((version) => versionItem(page, review, { version, projectPath, details }))
   const more = added.slice(EXPANDED)
   const content = [
     sharedFiles(page, review),
@@ -49,7 +54,7 @@ function versionLink(page: PageContext, version: ReviewedVersion, projectPath: s
 function versionItem(
   page: PageContext,
   review: Review,
-  { version, projectPath }: { version: ReviewedVersion; projectPath: string },
+  { version, projectPath, details }: { version: ReviewedVersion; projectPath: string; details: ShownDetails },
 ): Markup {
   const { language, now } = page
   const loaders = [...version.loaders, ...version.game_versions.slice(0, 4)].join(', ')
@@ -57,7 +62,7 @@ function versionItem(
   return html`<li>${icon(page, 'file')}<div><p class="name">${versionLink(page, version, projectPath)}</p>
 <p class="facts">${newBadge(page, review, version)} ${statusOf(page, 'version', version.status)} <span>${loaders}</span> <span>${timeAgo(language, new Date(version.published), now)}</span></p>
 <ul>${version.files.map(({ filename, size }) => html`<li><code dir="auto">${filename}</code> <span class="soft">${fileSize(language, size)}</span></li>`)}</ul>
-${entries === undefined ? allEntriesLink(page, review, version) : entriesOf(page, review, { version, files: entries })}
+${details.get(version.id)}${entries === undefined ? allEntriesLink(page, review, version) : entriesOf(page, review, { version, files: entries })}
 </div></li>
 `
 }

@@ -12,6 +12,7 @@ import { hasLostClaim, listProjectScans, listQueue } from '#features/community/m
 import { findUndoable, readProjectChanges, type UndoableDecision } from '#features/community/moderation/read-changes.ts'
 import { listReplies, type ReplyRow } from '#features/community/moderation/replies/queries.ts'
 import { listOwnerRecords, type OwnerRecord } from '#features/community/moderation/users/queries.ts'
+import { listVersionDetails, type VersionDetails } from '#features/community/moderation/version-details.ts'
 import type { QueueRow } from '#features/community/moderation/views.ts'
 import { notFound } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
@@ -38,6 +39,8 @@ export type Review = {
   similar: SimilarProjectView[]
   /** Entries by version: of the newest new version those that differ from an earlier one; in a first review, of all shown versions. */
   entries: ReadonlyMap<string, FileEntries[]>
+  /** Details of the new versions that the page shows in full. */
+  details: ReadonlyMap<string, VersionDetails>
   /** The decision that led to this page, on this or on the previous project. */
   undoable: UndoableDecision | undefined
 }
@@ -69,13 +72,31 @@ export async function loadReview(request: OwnRequest): Promise<Review> {
     hasLostClaim(deps.db, id, viewer.id),
   ])
   const owner = entry?.owner ?? undefined
-  const [records, entries] = await Promise.all([
+  const [records, entries, details] = await Promise.all([
     listOwnerRecords(deps.db, owner === undefined ? [] : [owner]),
     loadEntries(request, changes),
+    listVersionDetails(
+      deps.db,
+      changes.versions.added.slice(0, EXPANDED).map(({ id: version }) => version),
+    ),
   ])
   const record = owner === undefined ? undefined : records.get(`${owner.kind}:${owner.id}`)
   return {
-    ...{ project, membership, view, entry, changes, thread, scans, replies, record, entries, undoable, hadClaim },
+    ...{
+      project,
+      membership,
+      view,
+      entry,
+      changes,
+      thread,
+      scans,
+      replies,
+      record,
+      entries,
+      details,
+      undoable,
+      hadClaim,
+    },
     similar: similar.map((row) => toSimilarProjectView(row, deps)),
   }
 }

@@ -27,6 +27,7 @@ import {
   undoDecision,
 } from './decide.ts'
 import { decisionForm, withReplies } from './decision-form.ts'
+import { versionDetails } from './details-view.ts'
 import { imagesPart, linksPart, ownerPart, similarPart } from './facts-view.ts'
 import { filesPart } from './files-view.ts'
 import { loadReview, type Review } from './load-review.ts'
@@ -76,7 +77,7 @@ async function showReview(
   const body = html`<div class="split decision"><div class="body flush">
 ${jump(page, review)}
 ${changesPart(page, review, description)}
-${filesPart(page, review, path)}
+${filesPart(page, review, { projectPath: path, details: await versionDetails(request, review) })}
 ${imagesPart(page, review, path)}
 ${linksPart(page, review)}
 ${similarPart(page, review)}

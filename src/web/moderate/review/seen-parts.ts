@@ -13,7 +13,10 @@ type Parts = ReadonlyMap<string, { name: string; hash: string }>
 const textOf = ({ parts }: Changes['texts'][number]): string =>
   parts.flatMap(({ change, text }) => (change === 'removed' ? [] : text)).join('')
 
-function partsOf(page: PageContext, { changes, thread }: Pick<Review, 'changes' | 'thread'>): Parts {
+function partsOf(
+  page: PageContext,
+  { changes, thread, details }: Pick<Review, 'changes' | 'thread' | 'details'>,
+): Parts {
   const { gallery, versions } = changes
   const now = <Item>({ added, changed }: { added: Item[]; changed: { after: Item }[] }): Item[] => [
     ...added,
@@ -31,7 +34,7 @@ function partsOf(page: PageContext, { changes, thread }: Pick<Review, 'changes' 
     named('gallery', now(gallery)),
     ...now(versions).map((version) => {
       const name = page.language.t('moderate.outdated.version', { number: version.number })
-      return [`version.${version.id}`, name, version] as const
+      return [`version.${version.id}`, name, [version, details.get(version.id)]] as const
     }),
     ['message', page.language.t('moderate.thread'), thread.messages.at(-1)?.id] as const,
   ]
