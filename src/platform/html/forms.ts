@@ -150,13 +150,14 @@ export function passwordField(page: PageContext, of: PasswordField): Markup {
 /** Renders a field for several lines of text. */
 export function textArea(
   page: PageContext,
-  of: Field & { value: string; maxLength?: number; rows?: number; isCode?: boolean },
+  of: Field & { value: string; maxLength?: number; rows?: number; isCode?: boolean; isReadOnly?: boolean },
 ): Markup {
   const area = attributes({
     class: of.isCode === true && 'mono',
     ...common(of),
     maxlength: of.maxLength,
     rows: of.rows,
+    readonly: of.isReadOnly === true,
     spellcheck: of.isCode === true ? 'false' : null,
   })
   // Browsers remove the first line break, so the template adds one.

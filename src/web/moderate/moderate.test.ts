@@ -430,6 +430,33 @@ test('a project that its author made a draft again has no form for a decision', 
   assert.equal(await statusOf(project), 'draft')
 })
 
+test('the text of a decision on a draft is shown, and is in the form again after the next submission', async () => {
+  const project = await waiting()
+  const moderator = as(mira)
+  const page = await moderator.get(reviewOf(project))
+  await t.as(owner).patch(`/v3/project/${project.id}`, { status: 'draft' })
+  const fields = { do: 'stay', decision: 'reject', message: 'My reasons', note: 'My note' }
+  const refused = await decide(moderator, page, project, fields)
+  assertValidHtml(refused.body)
+  const again = (from: LightMyRequestResponse) =>
+    moderator.sendFrom(from, reviewOf(project), { ...fields, do: 'insert' })
+  const still = await again(refused)
+  for (const [shown, status] of [
+    [refused, 409],
+    [still, 200],
+  ] as const) {
+    assertSays(shown, status, /<textarea[^>]* readonly[^>]*>\nMy reasons</)
+    assertSays(shown, status, /<textarea[^>]* readonly[^>]*>\nMy note</)
+    assertSays(shown, status, '<input type="hidden" name="decision" value="reject">')
+  }
+  await t.deps.db.updateTable('project').set({ status: 'processing' }).where('id', '=', project.id).execute()
+  await t.deps.cache.clear()
+  const submittedAgain = await again(still)
+  assertSays(submittedAgain, 200, /value="reject" checked/)
+  assertSays(submittedAgain, 200, 'My note')
+  assertLeads(await decide(moderator, submittedAgain, project, fields), `${reviewOf(project)}?done=rejected`)
+})
+
 test('a refused decision names an event only if it is later than what the moderator saw', async () => {
   const project = await waiting()
   const { thread_id } = (await t.as(owner).get(`/v3/project/${project.id}`)).json()

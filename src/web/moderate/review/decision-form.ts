@@ -69,6 +69,20 @@ ${shortcuts(
   return form(page, { action: pathTo(page, reviewPath(project.id)), className: 'stick scrolls decide', content })
 }
 
+/** Renders the texts of a decision on a draft. Sent again after the submission, they are in the form of the decision. */
+export function unsentForm(page: PageContext, { project }: Review, state: FormState): Part {
+  const { t } = page.language
+  const texts = (['message', 'note'] as const).filter((name) => state.text(name) !== '')
+  if (texts.length === 0) return null
+  const areas = texts.map((name) =>
+    textArea(page, { name, label: t(`moderate.${name}`), value: state.text(name), rows: 5, isReadOnly: true }),
+  )
+  const content = html`<p>${t('moderate.draft.unsent')}</p>
+${hiddenField('decision', state.text('decision'))}${areas}
+<button name="do" value="insert">${t('moderate.draft.check')}</button>`
+  return form(page, { action: pathTo(page, reviewPath(project.id)), className: 'stack', content })
+}
+
 function repliesField(page: PageContext, { replies }: Review, state: FormState): Part {
   const { t } = page.language
   if (replies.length === 0) return null

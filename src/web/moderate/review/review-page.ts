@@ -26,7 +26,7 @@ import {
   scanAgain,
   undoDecision,
 } from './decide.ts'
-import { decisionForm, withReplies } from './decision-form.ts'
+import { decisionForm, unsentForm, withReplies } from './decision-form.ts'
 import { versionDetails } from './details-view.ts'
 import { imagesPart, linksPart, ownerPart, similarPart } from './facts-view.ts'
 import { filesPart } from './files-view.ts'
@@ -84,7 +84,7 @@ ${similarPart(page, review)}
 ${ownerPart(request, review)}
 ${section({ id: 'thread', title: t('moderate.thread'), content: await threadList(request, review.thread) })}
 </div>
-<aside id="decide" aria-label="${t('moderate.decision')}">${isDraft ? note(page, 'warn', html`<p>${t('moderate.draft')}</p>`) : decisionForm(page, review, { state, fields: { seen, parts, message }, isOutdated })}</aside>
+<aside id="decide" aria-label="${t('moderate.decision')}">${isDraft ? [note(page, 'warn', html`<p>${t('moderate.draft')}</p>`), unsentForm(page, review, state)] : decisionForm(page, review, { state, fields: { seen, parts, message }, isOutdated })}</aside>
 </div>
 ${!isDraft && html`<p class="to-foot"><a class="button main" href="#decide">${t('moderate.to-decision')}</a></p>`}`
   return showWork(request, {
