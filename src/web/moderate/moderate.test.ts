@@ -457,7 +457,7 @@ test('the text of a decision on a draft is shown, and is in the form again after
   assertLeads(await decide(moderator, submittedAgain, project, fields), `${reviewOf(project)}?done=rejected`)
 })
 
-test('a refused decision names an event only if it is later than what the moderator saw', async () => {
+test('a refused decision names an event only if it is later than the state that the moderator saw', async () => {
   const project = await waiting()
   const { thread_id } = (await t.as(owner).get(`/v3/project/${project.id}`)).json()
   const body = { type: 'text', body: 'An old message' }

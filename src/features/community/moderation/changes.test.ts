@@ -199,7 +199,7 @@ test('a decision applies to the texts, images, versions and files that the moder
   await edit(project, { status: 'approved', seen }, mira)
 })
 
-test('a refused decision names a message or a status change only if it is later than what the moderator saw', async () => {
+test('a refused decision names a message or a status change only if it is later than the state that the moderator saw', async () => {
   const project = await submitted()
   await write(project, owner, 'An old message')
   const refusal = async (seen: string, who = mira): Promise<{ description: string; seen: string }> => {

@@ -1,4 +1,4 @@
-// What a version declares besides its files: changelog, dependencies, and manifests that cannot be parsed.
+// Details of reviewed versions: changelog, dependencies, and manifests that cannot be parsed.
 import { sql } from 'kysely'
 import type { Db } from '#platform/db/db.ts'
 

@@ -1,4 +1,4 @@
-// What a new version declares: its dependencies, its changelog, and manifests that cannot be parsed.
+// Details of the new versions of a review: dependencies, changelog, and manifests that cannot be parsed.
 import type { ReviewedDependency } from '#features/community/moderation/version-details.ts'
 import { visibleName } from '#platform/html/format.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'

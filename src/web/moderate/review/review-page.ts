@@ -187,7 +187,7 @@ function changesSince(page: PageContext, review: Review, state: FormState): Part
   return note(page, 'warn', html`<p>${page.language.rich('moderate.outdated.parts', { parts: html`${list}` })}</p>`)
 }
 
-/** Renders the last message or status change if it is later than what the moderator saw. */
+/** Renders the last message or status change if it is later than the state that the moderator saw. */
 function laterEvent(page: PageContext, { thread: { messages, authors }, view }: Review, state: FormState): Part {
   const { language, now } = page
   const seen = lastEventSeen(state.text('seen'))
