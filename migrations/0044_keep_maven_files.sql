@@ -27,15 +27,23 @@ language sql stable as $$
 $$;
 
 -- Until a version and its project are public, its members can still exchange files.
-create function keep_maven_files(version_ids text[]) returns void language sql as $$
-  update file_address address set coordinates = kept.endings from (
-    select found.version_id, found.filename, array_agg(found.ending) as endings
-    from maven_files(version_ids) found join version on version.id = found.version_id
-      join project on project.id = version.project_id
-    where is_listed(version.status) and project.status in ('approved', 'archived', 'unlisted', 'withheld')
-    group by found.version_id, found.filename) kept
-  where address.version_id = kept.version_id and address.filename = kept.filename
-    and not address.coordinates @> kept.endings
+-- In plpgsql, which keeps the plans, and one version at a time, for which they are good: this runs for each new file.
+create function keep_maven_files(version_ids text[]) returns void language plpgsql as $$
+declare
+  public_id text;
+  kept record;
+begin
+  for public_id in
+    select version.id from version join project on project.id = version.project_id
+    where version.id = any(version_ids) and is_listed(version.status)
+      and project.status in ('approved', 'archived', 'unlisted', 'withheld')
+  loop
+    for kept in select * from maven_files(array[public_id]) loop
+      update file_address set coordinates = coordinates || kept.ending
+      where version_id = public_id and filename = kept.filename and not kept.ending = any(coordinates);
+    end loop;
+  end loop;
+end
 $$;
 
 create function maven_files_changed() returns trigger language plpgsql as $$

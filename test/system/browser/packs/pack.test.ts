@@ -46,7 +46,7 @@ test('projects are added from their pages, and the browser remembers the pack', 
   await page.waitForURL(/name=Evening/)
   await page.click('form[action$="/pack/files"] button')
   await page.waitForURL(/lock=/)
-  assert.ok(await page.getByText('The pack is ready').isVisible())
+  assert.ok(await page.getByText('The pack is stored, but incomplete').isVisible())
   const address = page.url()
   for (const theme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme: theme })
