@@ -11,6 +11,7 @@ import { type FileEntries, listEntriesOf } from '#features/community/moderation/
 import { hasLostClaim, listProjectScans, listQueue } from '#features/community/moderation/queries.ts'
 import { findUndoable, readProjectChanges, type UndoableDecision } from '#features/community/moderation/read-changes.ts'
 import { listReplies, type ReplyRow } from '#features/community/moderation/replies/queries.ts'
+import { listTakedowns, type TakedownRow } from '#features/community/moderation/takedown/queries.ts'
 import { listOwnerRecords, type OwnerRecord } from '#features/community/moderation/users/queries.ts'
 import { listVersionDetails, type VersionDetails } from '#features/community/moderation/version-details.ts'
 import type { QueueRow } from '#features/community/moderation/views.ts'
@@ -43,6 +44,8 @@ export type Review = {
   details: ReadonlyMap<string, VersionDetails>
   /** The decision that led to this page, on this or on the previous project. */
   undoable: UndoableDecision | undefined
+  /** The last takedown of the project that was not undone. */
+  takedown: TakedownRow | undefined
 }
 
 /** Number of new versions that the page shows in full; the others have one line. */
@@ -61,7 +64,7 @@ export async function loadReview(request: OwnRequest): Promise<Review> {
   const view = viewOf(project)
   const only = { text: '', loaders: undefined, sort: 'oldest', count: 1, offset: 0, ids: [id] } as const
   const was = query('was')
-  const [[entry], changes, thread, scans, replies, similar, undoable, hadClaim] = await Promise.all([
+  const [[entry], changes, thread, scans, replies, similar, undoable, hadClaim, [takedown]] = await Promise.all([
     listQueue(deps.db, only, viewer.id),
     readProjectChanges(deps, id),
     loadThread(request, view.thread_id),
@@ -70,6 +73,7 @@ export async function loadReview(request: OwnRequest): Promise<Review> {
     listSimilarProjects(deps.db, viewer, { name: view.name, projectId: id }),
     findUndoable(deps, isIdForm(was) ? was : id),
     hasLostClaim(deps.db, id, viewer.id),
+    listTakedowns(deps.db, { limit: 1, projectId: id }),
   ])
   const owner = entry?.owner ?? undefined
   const [records, entries, details] = await Promise.all([
@@ -96,6 +100,7 @@ export async function loadReview(request: OwnRequest): Promise<Review> {
       details,
       undoable,
       hadClaim,
+      takedown,
     },
     similar: similar.map((row) => toSimilarProjectView(row, deps)),
   }

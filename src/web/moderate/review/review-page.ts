@@ -16,6 +16,7 @@ import { authorName, threadList } from '#web/kit/work/thread.ts'
 import { showWork } from '#web/kit/work/work-page.ts'
 import { tile } from '../../site/lists/rows.ts'
 import { hueClass, typeName } from '../../site/names.ts'
+import { takedownResult } from '../frame.ts'
 import { changesPart } from './changes-view.ts'
 import {
   claimThis,
@@ -73,7 +74,7 @@ async function showReview(
   const parts = isFresh ? writeParts(page, review) : state.text('parts')
   const isDraft = view.status === 'draft'
   const description = await request.texts.render(view.description, page)
-  const notes = html`${isOutdated && [laterEvent(page, review, state), changesSince(page, review, state)]}${undoNote(page, review.undoable, undoneBy(review))}`
+  const notes = html`${isOutdated && [laterEvent(page, review, state), changesSince(page, review, state)]}${takedownNote(page, review) ?? undoNote(page, review.undoable, undoneBy(review))}`
   const body = html`<div class="split decision"><div class="body flush">
 ${jump(page, review)}
 ${changesPart(page, review, description)}
@@ -102,9 +103,16 @@ ${!isDraft && html`<p class="to-foot"><a class="button main" href="#decide">${t(
     },
     form: state,
     above: claimBar(request, review),
-    ...(isOutdated || review.undoable !== undefined ? { notes } : {}),
+    ...(isOutdated || review.undoable !== undefined || review.takedown !== undefined ? { notes } : {}),
     body,
   })
+}
+
+/** Leads from a hidden project to its takedown, which blocks its files and can be undone as a whole. */
+function takedownNote(page: PageContext, { takedown, view }: Review): Part {
+  if (takedown === undefined || !['rejected', 'withheld'].includes(view.status)) return null
+  const link = (text: Part) => html`<a href="${pathTo(page, takedownResult(takedown.id))}">${text}</a>`
+  return note(page, 'warn', html`<p>${page.language.rich('reports.takedown.of', { link })}</p>`)
 }
 
 const undoneBy = ({ undoable, project, changes }: Review): string | undefined =>

@@ -132,6 +132,7 @@ test('a takedown shows its consequences with numbers, and concerns only the proj
   const path = String(done.headers.location).split('?')[0] ?? ''
   // The form leads to the last takedowns, and the page of a version names a blocked file without a link.
   assertSays(await page.get(TAKEDOWN), 200, new RegExp(`href="${path}"`))
+  assertSays(await page.get(`/moderation/project/${one.project.id}`), 200, new RegExp(`href="${path}"`))
   assertLeads(await page.sendFrom(result, path, { do: 'undo' }), `${path}?done=takedown-undone`)
   assert.deepEqual([await status(one), await status(two)], ['approved', 'draft'])
   const undone = await page.get(path)
