@@ -86,6 +86,17 @@ export async function enqueue<Name extends JobName>(
     job_key => ${options.jobKey ?? null}::text, max_attempts => ${options.maxAttempts ?? 12}::int)`.execute(tx)
 }
 
+/** Adds one job per payload, in one statement. */
+export async function enqueueEach<Name extends JobName>(
+  tx: Tx,
+  name: Name,
+  payloads: readonly Jobs[Name][],
+): Promise<void> {
+  const texts = payloads.map((payload) => JSON.stringify(withTrace(payload)))
+  await sql`select count(graphile_worker.add_job(${name}::text, payload => payload::json, max_attempts => 12))
+    from unnest(${texts}::text[]) as payload`.execute(tx)
+}
+
 /** Removes the job with the given key, unless the job is running. */
 export async function removeJob(tx: Tx, jobKey: string): Promise<void> {
   await sql`select graphile_worker.remove_job(${jobKey})`.execute(tx)

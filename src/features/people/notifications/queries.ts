@@ -7,7 +7,7 @@ import { newId } from '#lib/ids.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import { follows, type Position, positionOfTime } from '#platform/db/list-position.ts'
 import type { Notification } from '#platform/db/schema.ts'
-import { enqueue } from '#platform/jobs/queue.ts'
+import { enqueueEach } from '#platform/jobs/queue.ts'
 import { emailKindOf, isEmailed } from './emails/email-kinds.ts'
 import { type NotificationBody, SITE_TYPES } from './notification-types.ts'
 import { canReadNotificationsOf } from './policy.ts'
@@ -50,9 +50,12 @@ export async function insertNotifications(
     .values(rows.map(({ id, notification }) => ({ id: notification, account_id: id, body: JSON.stringify(body) })))
     .execute()
   if (kind === undefined) return
-  for (const { notification, is_emailed } of rows) {
-    if (isEmailed(kind, is_emailed)) await enqueue(tx, 'notifications.send-mail', { notification_id: notification })
-  }
+  const emailed = rows.filter(({ is_emailed }) => isEmailed(kind, is_emailed))
+  await enqueueEach(
+    tx,
+    'notifications.send-mail',
+    emailed.map(({ notification }) => ({ notification_id: notification })),
+  )
 }
 
 /** The columns of a team member that identify an invitation. */
