@@ -122,7 +122,8 @@ test('a server that starts with another base URL shows everything at the new one
   }
   assert.match(await show(first), /https:\/\/old\.test\/data\//)
   const shown = await show({ BASE_URL: 'https://new.test', FILES_BASE_URL: 'https://files.test/of' })
-  assert.match(shown, /\]\(https:\/\/files\.test\/of\/data\//)
+  // The texts of the demo name images without an address; the pages add the present one.
+  assert.match(shown, /\]\(\/data\//)
   assert.match(shown, /"icon_url":"https:\/\/files\.test\/of\/data\//)
   assert.doesNotMatch(shown, /old\.test/)
   remove()
