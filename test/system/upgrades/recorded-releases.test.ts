@@ -25,11 +25,16 @@ async function withUnpacked(name: string, act: (dataDir: string) => Promise<void
   }
 }
 
-/** Responses about the program, which later releases extend, and the audit log, to which an upgrade adds entries. */
+/**
+ * Responses about the program and its default tags, which later releases extend, and the audit log, to which an upgrade adds
+ * entries.
+ */
 const OF_THE_PROGRAM = [
   '/docs/openapi.json',
   '/docs/v2/openapi.json',
   '/.well-known/oauth-authorization-server',
+  '/v3/games',
+  '/_internal/admin/tags',
   '/_internal/admin/audit-log',
   '/_internal/admin/audit-log/export',
 ]
