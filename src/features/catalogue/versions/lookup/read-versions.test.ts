@@ -158,7 +158,7 @@ describe('the list of a project', () => {
     const first = await t.make.version({ project: other, date_published: at(2), ordering: -3 })
     assert.deepEqual(ids(await t.anyone.get(`/v3/project/${other.id}/version`)), [first.id, second.id, plain.id])
   })
-  test('asked for featured ones where there are none: the newest, and the newest of each major game version and loader', async () => {
+  test('without featured versions, featured=true lists the newest version and the newest of each major game version and loader', async () => {
     const other = await t.make.project()
     const old = await t.make.version({
       project: other,

@@ -48,7 +48,7 @@ export async function listParts({ db }: Pick<TakedownDeps, 'db'>, row: TakedownR
   })
 }
 
-/** The text of a profile is compared as "" if there is none. */
+/** A profile without a text counts as one with an empty text. */
 const hiddenValue = (kind: Part['kind'], visibility: string): string => (kind === 'user' ? '' : visibility)
 
 /** Versions are parts only if the takedown unlists them; otherwise it hides their projects. */
