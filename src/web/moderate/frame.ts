@@ -9,8 +9,8 @@ export const moderatedReport = (id: string): string => `${PATHS.moderationReport
 export const moderatedAdvisory = (id: string): string => `${PATHS.moderationAdvisories}/${id}`
 export const moderatedUser = (id: string): string => `${PATHS.moderation}/user/${id}`
 /** Returns the path of the takedown page for content. `report` is the report that led to it. */
-export const takedownPath = (kind: string, id: string, report?: string): string =>
-  withQuery(PATHS.moderationTakedown, { kind, id, report })
+export const takedownPath = (kind: string, id: string, known: { report?: string; reason?: string } = {}): string =>
+  withQuery(PATHS.moderationTakedown, { kind, id, ...known })
 
 export const takedownResult = (id: string): string => `${PATHS.moderationTakedown}/${id}`
 

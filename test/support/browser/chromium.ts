@@ -124,7 +124,8 @@ export async function checkAccess(page: Page, options: AccessOptions = {}): Prom
 
 /** Returns the first elements that are beyond the window, if the page can be scrolled to the side. */
 export async function tooWide(page: Page): Promise<string[]> {
-  return (await page.evaluate(`(() => {
+  // A locator waits for a document; a page that has just been opened can be without one.
+  return (await page.locator('html').evaluate(`(() => {
     const { scrollWidth, clientWidth } = document.documentElement
     if (scrollWidth <= clientWidth) return []
     const isBeyond = ({ left, right, width }) => width > 0 && (right > clientWidth + 1 || left < -1)

@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { checkAccess, newPerson, openSite, type Site, shoot } from '#test/support/browser/chromium.ts'
+import { checkAccess, checkFits, newPerson, openSite, type Site, shoot } from '#test/support/browser/chromium.ts'
 import { mailsTo, makeMember, PASSWORD, totpCode } from '#test/support/http/account-steps.ts'
 import { BASE } from '#test/support/http/oauth-steps.ts'
 
@@ -54,8 +54,7 @@ for (const { name, ...options } of LOOKS) {
       await shoot(page, `${name}-${what}`)
       // The checker itself is a script.
       if (options.javaScriptEnabled) await checkAccess(page)
-      const overflow = 'document.documentElement.scrollWidth > document.documentElement.clientWidth'
-      assert.equal(await page.evaluate(overflow), false, what)
+      await checkFits(page)
     }
     const username = `person.${name}`
     const email = `${name}@example.org`

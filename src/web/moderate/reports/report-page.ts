@@ -131,7 +131,7 @@ function itemFacts(page: PageContext, group: ReportGroup): Markup {
 
 function itemActions(page: PageContext, { report, group }: Data): Part {
   if (group.item === null) return null
-  const path = takedownPath(group.item_type, group.item_id, report.id)
+  const path = takedownPath(group.item_type, group.item_id, { report: report.id, reason: report.report_type })
   return html`<a class="button" href="${pathTo(page, path)}">${icon(page, 'eye-off')}${page.language.t('reports.take-action')}</a>`
 }
 

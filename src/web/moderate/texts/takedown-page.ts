@@ -90,7 +90,10 @@ async function preview(request: OwnRequest, _data: undefined, state: FormState):
       consequences: consequences(page, takedown, { ...concerned, blocked }),
       action: pathTo(page, PATHS.moderationTakedown),
       button: t('reports.takedown.do'),
-      cancel: pathTo(page, takedownPath(takedown.kind, takedown.id, state.text('report'))),
+      cancel: pathTo(
+        page,
+        takedownPath(takedown.kind, takedown.id, { report: state.text('report'), reason: takedown.reason }),
+      ),
       fields: [
         concerned.projects.length > 0 && projectList(page, takedown, concerned),
         message !== undefined &&
@@ -238,15 +241,19 @@ ${textField(page, { name: 'id', label: t('reports.takedown.id'), hint: t('report
   return html`${sheetHead({ title: t('reports.takedown.target') })}${sheetPart({ id: 'target', content })}`
 }
 
-function reasonPart({ page, deps }: OwnRequest, { kind, reference, state }: Fields & { reference: string }): Markup {
+function reasonPart(
+  { page, deps, query }: OwnRequest,
+  { kind, reference, state }: Fields & { reference: string },
+): Markup {
   const { t } = page.language
   const { errors } = state
   const [first, ...others] = VISIBILITIES_OF[kind]
   const chosen = [first, ...others].find((each) => each === state.text('visibility')) ?? first
+  const reason = state.isSubmitted ? state.text('reason') : query('reason')
   const reasons = deps.taxonomy.reportTypes.map((value) => ({
     value,
     label: reasonName(page.language, value),
-    isChosen: value === state.text('reason'),
+    isChosen: value === reason,
   }))
   const content = [
     optionCards({
@@ -275,7 +282,7 @@ function reasonPart({ page, deps }: OwnRequest, { kind, reference, state }: Fiel
         {
           value: '',
           label: t('reports.takedown.choose-reason'),
-          isChosen: state.text('reason') === '',
+          isChosen: !deps.taxonomy.reportTypes.includes(reason),
           isDisabled: true,
         },
         ...reasons,

@@ -220,6 +220,7 @@ async function takeDownAndUndo({ page }: Actor, project: string): Promise<void> 
     id: string
   }
   await page.goto(`${site.url}/moderation/takedown?kind=project&id=${id}`)
+  await page.locator('select[name=reason]').selectOption('Inappropriate')
   await press(page, 'Preview takedown')
   await says(page, '1 project will be rejected and hidden.')
   await says(page, 'The content of 1 file will be blocked on the whole instance.')
