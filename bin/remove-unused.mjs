@@ -6,7 +6,7 @@ import { globSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 const [packages = join(import.meta.dirname, '../node_modules')] = process.argv.slice(2)
-const highlight = readFileSync(join(import.meta.dirname, '../src/platform/html/markdown/highlight.js'), 'utf8')
+const highlight = readFileSync(join(import.meta.dirname, '../src/web/ui/markdown/highlight.js'), 'utf8')
 const languages = [...highlight.matchAll(/highlight\.js\/lib\/languages\/([a-z]+)'/g)].map(([, name]) => `${name}.js`)
 
 const UNUSED = [

@@ -24,15 +24,17 @@ export const LAYERS: readonly Layer[] = [
       config: 'Reads the settings and reports every error in them',
       db: 'Connections, migrations, row types, and the meaning of database errors',
       'embedded-postgres': 'Starts and stops the embedded PostgreSQL',
-      html: 'Building blocks of pages: template tag, layout, forms, plots, Markdown, messages ([site.md](site.md))',
       http: 'The HTTP server: authentication, rate limits, errors, ETags, OpenAPI, the fast path',
       images: 'Reads, scales and draws images',
       jobs: 'The job queue, its worker and the schedule',
       outgoing: 'Calls to URLs that users supply, and to services that the operator has configured',
-      taxonomy:
-        'Games, loaders, categories, licences and file rules from data files ([taxonomy](../../taxonomy/README.md))',
       telemetry: 'Logs, metrics, traces and business events ([logging.md](logging.md))',
     },
+  },
+  {
+    name: 'taxonomy',
+    folder: 'src/taxonomy',
+    purpose: 'Games, loaders, categories, licences and file rules from data files',
   },
   {
     name: 'ports',
@@ -155,7 +157,8 @@ export const LAYERS: readonly Layer[] = [
     folder: 'src/web',
     purpose: 'The web site: pages and forms that call the features',
     parts: {
-      kit: 'Parts of every page: request, session, page cache, forms, errors, paths ([site.md](site.md))',
+      ui: 'Draws pages: template tag, layout, fields, tables, plots, Markdown, messages ([site.md](site.md))',
+      kit: 'Handles the requests of pages: session, page cache, forms, errors, paths ([site.md](site.md))',
       account: 'Sign-in, consent and settings ([pages.md](pages.md))',
       site: 'The public pages: home, lists, projects, people ([site.md](site.md))',
       publish: 'Pages for publishers ([site.md](site.md))',

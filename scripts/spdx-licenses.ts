@@ -7,7 +7,7 @@ import { brotliCompressSync } from 'node:zlib'
 import deprecated from 'spdx-license-ids/deprecated.json' with { type: 'json' }
 import licenses from 'spdx-license-list'
 
-const FOLDER = join(import.meta.dirname, '../src/platform/taxonomy/generated')
+const FOLDER = join(import.meta.dirname, '../src/taxonomy/generated')
 
 export function writeSpdxLicenses(): void {
   const ids = Object.keys(licenses).sort((a, b) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1))

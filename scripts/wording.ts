@@ -211,7 +211,7 @@ export function wordedFiles(): string[] {
     [
       '{src,demo,test,scripts,bench}/**/*.{ts,mjs}',
       'bin/*.mjs',
-      'src/platform/html/messages/en/*.json',
+      'src/web/ui/messages/en/*.json',
       'docs/generated/openapi*.json',
       '*.md',
       '{docs,migrations,taxonomy,deploy,examples}/**/*.md',

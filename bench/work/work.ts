@@ -2,8 +2,8 @@
 // number of statements, size of the document; and the size of script and style.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { brotliCompressSync } from 'node:zlib'
-import { loadAssets } from '#platform/html/assets.ts'
 import { makeDataDir, type RunningDepot } from '#test/support/processes/running-depot.ts'
+import { loadAssets } from '#web/ui/assets.ts'
 import { call, countQueries, cpuSeconds, cpuSecondsOfAll, signIn, startBenchDepot } from '../kit/servers.ts'
 import { printTable, type Row, row } from '../kit/table.ts'
 import { type Instance, makeInstance, PEOPLE } from './instance.ts'

@@ -12,7 +12,7 @@ import { checkFilename } from '#features/catalogue/versions/files/filename.ts'
 import { withPackLoaders } from '#features/catalogue/versions/files/pack-loaders.ts'
 import { fileContext } from '#features/catalogue/versions/publish/prepare-files.ts'
 import { inspectArchive } from '#platform/archives/inspect-archive.ts'
-import { loadTaxonomy } from '#platform/taxonomy/taxonomy.ts'
+import { loadTaxonomy } from '#taxonomy/taxonomy.ts'
 
 const { taxonomy, fileRules } = loadTaxonomy()
 const options = { taxonomy, projects: 250, seed: 3, until: new Date('2025-09-01T00:00:00Z') }

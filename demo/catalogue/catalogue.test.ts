@@ -12,9 +12,9 @@ import {
   USERNAME,
   VERSION_NUMBER,
 } from '#lib/text/text-rules.ts'
-import { isOpenSource, parseLicense } from '#platform/taxonomy/licenses.ts'
-import { checkLoaderFields } from '#platform/taxonomy/loader-fields.ts'
-import { checkCategories, checkLoaders, loadTaxonomy, projectTypesOf } from '#platform/taxonomy/taxonomy.ts'
+import { isOpenSource, parseLicense } from '#taxonomy/licenses.ts'
+import { checkLoaderFields } from '#taxonomy/loader-fields.ts'
+import { checkCategories, checkLoaders, loadTaxonomy, projectTypesOf } from '#taxonomy/taxonomy.ts'
 
 const { taxonomy } = loadTaxonomy()
 const until = new Date('2025-09-01T00:00:00Z')

@@ -16,7 +16,7 @@ import { demoDescription, demoSummary } from '#demo/catalogue/texts.ts'
 import { type DatedDependency, type DemoDependency, type DemoVersion, demoVersions } from '#demo/catalogue/versions.ts'
 import { LICENSES, ROLES, TYPE_WEIGHTS } from '#demo/catalogue/words.ts'
 import { DAY_MS, HOUR_MS } from '#lib/time.ts'
-import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 
 /** Probability of each status. Mods are public or unlisted, because other projects depend on them. */
 const STATUSES = { approved: 77, archived: 3, unlisted: 2, processing: 11, draft: 5, rejected: 2 }

@@ -4,9 +4,9 @@ import type { Random } from '#demo/catalogue/random.ts'
 import { demoChangelog, demoFirstChangelog } from '#demo/catalogue/texts.ts'
 import { LOADER_HABITS, PACK_LOADERS } from '#demo/catalogue/words.ts'
 import { DAY_MS } from '#lib/time.ts'
-import type { LoaderFieldValues } from '#platform/taxonomy/loader-fields.ts'
-import { fieldsOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
-import type { EnumValueRow } from '#platform/taxonomy/taxonomy-files.ts'
+import type { LoaderFieldValues } from '#taxonomy/loader-fields.ts'
+import { fieldsOf, type Taxonomy } from '#taxonomy/taxonomy.ts'
+import type { EnumValueRow } from '#taxonomy/taxonomy-files.ts'
 
 export type DemoVersion = {
   name: string

@@ -68,9 +68,9 @@ export const EXCEPTIONS: readonly Exception[] = [
     code: '/\\balter\\s+table\\s+([a-z_]+)[^;]*?\\bprimary\\s+key\\b/gi',
     bound: OF_RELEASE,
   },
-  { file: 'src/platform/html/assets.ts', code: "/^import [^']*'[^']*'$/gm", bound: OF_RELEASE },
-  { file: 'src/platform/html/assets.ts', code: '/^ *(\\/\\/.*|\\/\\*\\*[\\s\\S]*?\\*\\/)\\n/gm', bound: OF_RELEASE },
-  { file: 'src/platform/html/assets.ts', code: '/\\/\\*[\\s\\S]*?\\*\\//g', bound: OF_RELEASE },
+  { file: 'src/web/ui/assets.ts', code: "/^import [^']*'[^']*'$/gm", bound: OF_RELEASE },
+  { file: 'src/web/ui/assets.ts', code: '/^ *(\\/\\/.*|\\/\\*\\*[\\s\\S]*?\\*\\/)\\n/gm', bound: OF_RELEASE },
+  { file: 'src/web/ui/assets.ts', code: '/\\/\\*[\\s\\S]*?\\*\\//g', bound: OF_RELEASE },
   {
     file: 'src/platform/http/openapi/openapi.ts',
     code: '/"(?:[^"\\\\\\n]|\\\\.)*"|[\\w.+-]+/',

@@ -1,7 +1,7 @@
 // Writes the licences of all packages of an installation into one file: name, version, licence, and the texts of the package.
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { licenseText } from '#platform/taxonomy/licenses.ts'
+import { licenseText } from '#taxonomy/licenses.ts'
 
 const TEXTS = '{LICENSE,LICENCE,License,license,COPYING,NOTICE}*'
 

@@ -7,8 +7,6 @@ import type { Config } from '#platform/config/config.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { DB } from '#platform/db/schema.ts'
 import type { Images } from '#platform/images/images.ts'
-import type { TagDirectory } from '#platform/taxonomy/tag-directory.ts'
-import type { LoadedTaxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import type { Metrics } from '#platform/telemetry/metrics.ts'
 import type { AnalyticsStore } from '#ports/analytics-store/analytics-store.ts'
@@ -18,6 +16,8 @@ import type { CountryLookup } from '#ports/country-lookup.ts'
 import type { Files } from '#ports/files/files.ts'
 import type { Mail } from '#ports/mail/mail.ts'
 import type { SearchFeed } from '#ports/search-index/feed/search-feed.ts'
+import type { TagDirectory } from '#taxonomy/tag-directory.ts'
+import type { LoadedTaxonomy } from '#taxonomy/taxonomy.ts'
 
 export type Deps = LoadedTaxonomy & {
   config: Config

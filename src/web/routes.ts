@@ -1,10 +1,10 @@
 // The web site: assets and the account pages, and all other pages unless the operator turned the site off.
 import { entityTag } from '#lib/text/json-bytes.ts'
-import { ASSETS_PATH, type Assets } from '#platform/html/assets.ts'
-import { pathTo } from '#platform/html/page-context.ts'
 import { codedTag, codingFor, STORED_CODINGS } from '#platform/http/responses/content-coding.ts'
 import { isUnchanged } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
+import type { Assets } from '#web/ui/assets.ts'
+import { pathTo } from '#web/ui/page-context.ts'
 import { accountPages } from './account/routes.ts'
 import { createSessionCookie } from './kit/cookies.ts'
 import { PageCache } from './kit/page-cache.ts'
@@ -50,10 +50,10 @@ export function webRoutes(
  * Sends the best compressed form that the browser accepts. Each form has its own ETag.
  */
 function assetRoutes(app: App, assets: Assets): void {
-  for (const { name, type, bytes, encode } of assets.values()) {
+  for (const { path, type, bytes, encode } of assets.values()) {
     const etag = entityTag(bytes)
     app.get(
-      `${ASSETS_PATH}/${name}`,
+      path,
       { config: { auth: 'public', cache: 'shared', budget: 'asset' }, schema: { operationId: 'getAsset', hide: true } },
       async (req, reply) => {
         void reply

@@ -17,7 +17,7 @@ export const VERSION_NUMBER_PATTERN = '^(?!\\.{1,2}$)[A-Za-z0-9!@$().+,_"\'`-]{1
 
 /** `If-Match` with one revision. */
 export const REVISION_PATTERN = '^"(?:0|[1-9][0-9]{0,14})"$'
-/** Image of a game: a URL, or one of the files in `src/platform/taxonomy/game-images.ts`. */
+/** Image of a game: a URL, or one of the files in `src/taxonomy/game-images.ts`. */
 export const GAME_IMAGE_PATTERN =
   '^(?:https?://[^\\s/?#@\\\\]+(?:[/?#][^\\s\\\\]*)?|game-(?:java|bedrock)-(?:icon|banner)\\.svg)$'
 

@@ -1,4 +1,4 @@
-// Writes XML documents whose strings can contain any characters.
+// Escapes texts for HTML and XML, and writes XML documents whose strings can contain any characters.
 
 /** An element: its name, and its text or its child elements. Undefined children are omitted. */
 export type XmlElement = readonly [
@@ -15,7 +15,18 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&apos;',
 }
 
-/** Escapes text for an element or an attribute. Characters that XML 1.0 cannot represent become U+FFFD. */
+/** Escapes text for element content and quoted attributes. Fixed texts need half of the time of a function per character. */
+export function escapeText(text: string): string {
+  if (!/[&<>"']/.test(text)) return text
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;')
+}
+
+/** Escapes text for an element or an attribute of XML. Characters that XML 1.0 cannot represent become U+FFFD. */
 export function escapeXml(text: string): string {
   return text
     .toWellFormed()

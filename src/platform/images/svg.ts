@@ -2,6 +2,7 @@
 // allow-list. No markup is copied, so a browser parses exactly what was checked.
 import { setImmediate } from 'node:timers/promises'
 import { invalidInput } from '#lib/errors.ts'
+import { escapeText } from '#lib/text/xml.ts'
 import { ATTRIBUTES, ELEMENTS, TEXT_ELEMENTS } from './svg-allowed.ts'
 
 const NAMESPACE = 'http://www.w3.org/2000/svg'
@@ -271,8 +272,4 @@ function decode(walk: Walk, text: string): string {
       (code > 0xffff && code <= 0x10ffff)
     return isCharacter ? String.fromCodePoint(code) : walk.fail('refers to a character that XML forbids')
   })
-}
-
-function escapeText(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 }

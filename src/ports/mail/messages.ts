@@ -2,7 +2,7 @@
 // is escaped in HTML and cannot break the line of a subject.
 
 import type { TokenKind } from '#lib/access/tokens.ts'
-import { escapeText } from '#platform/html/html.ts'
+import { escapeText } from '#lib/text/xml.ts'
 import { SUBJECT_MAX } from './mail.ts'
 
 export type MailContent = { subject: string; text: string; html: string }

@@ -1,18 +1,18 @@
 // The frame of the account settings: heading, notes and tabs.
 
 import type { FastifyReply } from 'fastify'
-import { buttonForm, errorSummary } from '#platform/html/forms.ts'
-import { html, type Markup, type Part } from '#platform/html/html.ts'
-import type { IconName } from '#platform/html/icons.ts'
-import type { MessageKey } from '#platform/html/languages.ts'
-import { note, tabs } from '#platform/html/lists.ts'
-import { mailKey } from '#platform/html/mail-texts.ts'
-import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
-import { errorsOf } from '#web/kit/forms.ts'
+import { errorsOf } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { PATHS, userPath } from '#web/kit/paths.ts'
 import { noticeOf } from '#web/kit/request.ts'
 import type { ShownPage } from '#web/kit/send-page.ts'
+import { html, type Markup, type Part } from '#web/ui/html.ts'
+import type { IconName } from '#web/ui/icons.ts'
+import type { MessageKey } from '#web/ui/languages.ts'
+import { mailKey } from '#web/ui/mail-texts.ts'
+import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
+import { buttonForm, errorSummary } from '#web/ui/parts/fields.ts'
+import { note, tabs } from '#web/ui/parts/lists.ts'
 
 const TABS: readonly [path: string, label: MessageKey, icon: IconName][] = [
   [PATHS.profile, 'settings.profile', 'user'],

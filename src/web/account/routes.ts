@@ -1,12 +1,13 @@
 // The account pages: sign-up and sign-in, consent, settings. They work without scripts, use the commands of the API and
 // have no additional rules. See docs/contributors/pages.md.
-import { languageOf } from '#platform/html/languages.ts'
-import { THEMES } from '#platform/html/page-context.ts'
+
 import type { App } from '#platform/http/server.ts'
 import { writeChoice } from '#web/kit/cookies.ts'
 import { registerArea } from '#web/kit/pages.ts'
 import { ownPath, PATHS } from '#web/kit/paths.ts'
 import type { Area, PageRequest, WebDeps } from '#web/kit/request.ts'
+import { languageOf } from '#web/ui/languages.ts'
+import { THEMES } from '#web/ui/page-context.ts'
 import { applicationPages } from './access/applications.ts'
 import { authorizePages } from './access/authorize.ts'
 import { tokenPages } from './access/tokens.ts'

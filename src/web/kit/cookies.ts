@@ -4,9 +4,9 @@
 import type { CookieSerializeOptions } from '@fastify/cookie'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '#platform/config/config.ts'
-import { chooseLanguage } from '#platform/html/languages.ts'
-import { type PageContext, THEMES } from '#platform/html/page-context.ts'
-import { offered, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import { offered, type Taxonomy } from '#taxonomy/taxonomy.ts'
+import { chooseLanguage } from '#web/ui/languages.ts'
+import { type PageContext, THEMES } from '#web/ui/page-context.ts'
 
 export type SessionCookie = {
   read(req: Pick<FastifyRequest, 'cookies'>): string | undefined

@@ -1,10 +1,10 @@
 // The paths of all pages. Each resource has one canonical path, and only this file builds it. Paths are relative to the
 // public URL, which can contain a path.
 import { AUTHORIZE_PAGE } from '#features/people/oauth/authorize/requests.ts'
-import type { Feed } from '#platform/html/layout.ts'
-import { type PageContext, pathTo } from '#platform/html/page-context.ts'
-import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import { MAIL_PAGES } from '#ports/mail/messages.ts'
+import type { Taxonomy } from '#taxonomy/taxonomy.ts'
+import type { Feed } from '#web/ui/layout.ts'
+import { type PageContext, pathTo } from '#web/ui/page-context.ts'
 
 export const PATHS = {
   ...MAIL_PAGES,

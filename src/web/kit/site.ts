@@ -4,9 +4,9 @@ import type { Settings } from '#features/basics/settings/views.ts'
 import { getStatistics } from '#features/basics/statistics/queries.ts'
 import { isBlank } from '#lib/text/text-rules.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
-import { loadAssets } from '#platform/html/assets.ts'
-import type { Site, SiteLink } from '#platform/html/page-context.ts'
 import type { Deps } from '#ports/deps.ts'
+import { loadAssets } from '#web/ui/assets.ts'
+import type { Site, SiteLink } from '#web/ui/page-context.ts'
 import { PATHS } from './paths.ts'
 
 const documentationLabel: SiteLink['label'] = ({ t }) => t('layout.documentation')

@@ -1,10 +1,10 @@
 // Renders the texts of users (Markdown). Each text is rendered once per language.
 import { createHash } from 'node:crypto'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
-import type { Markup } from '#platform/html/html.ts'
-import { createMarkdown } from '#platform/html/markdown/markdown.ts'
-import type { PageContext } from '#platform/html/page-context.ts'
 import type { Deps } from '#ports/deps.ts'
+import type { Markup } from '#web/ui/html.ts'
+import { createMarkdown } from '#web/ui/markdown/markdown.ts'
+import type { PageContext } from '#web/ui/page-context.ts'
 
 export type UserTexts = { render(text: string, page: PageContext): Promise<Markup>; close(): Promise<void> }
 

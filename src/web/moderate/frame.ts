@@ -2,7 +2,7 @@
 import type { FastifyReply } from 'fastify'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { PATHS, withQuery } from '#web/kit/paths.ts'
-import type { WorkPage } from '#web/kit/work/work-page.ts'
+import type { WorkPage } from '#web/kit/work-page.ts'
 import { showModeration } from './moderation-frame.ts'
 
 export const moderatedReport = (id: string): string => `${PATHS.moderationReports}/${id}`

@@ -1,11 +1,11 @@
 // The frame of the pages for moderators: the rail with the work that waits.
 import type { FastifyReply } from 'fastify'
 import { type ModerationCounts, readModerationCounts } from '#features/community/moderation/queries.ts'
-import type { PageContext } from '#platform/html/page-context.ts'
-import type { Rail } from '#platform/html/work/frame.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
-import { showWork, type WorkPage } from '#web/kit/work/work-page.ts'
+import { showWork, type WorkPage } from '#web/kit/work-page.ts'
+import type { PageContext } from '#web/ui/page-context.ts'
+import type { Rail } from '#web/ui/parts/frame.ts'
 
 export type ModerationPage = Omit<WorkPage, 'sections' | 'subject'> & {
   /** Path of the open section. */

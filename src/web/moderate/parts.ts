@@ -1,12 +1,13 @@
 // Parts of the pages for moderators: links to users and items, filters, pagers and numbers.
-import { exactTime } from '#platform/html/format.ts'
-import { attributes, html, type Markup, type Part } from '#platform/html/html.ts'
-import { pager } from '#platform/html/lists.ts'
-import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
-import { statusOf } from '#platform/html/work/status.ts'
+
+import type { FormState } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { reviewPath, withQuery } from '#web/kit/paths.ts'
-import type { FormState } from '#web/kit/work/form-page.ts'
+import { exactTime } from '#web/ui/format.ts'
+import { attributes, html, type Markup, type Part } from '#web/ui/html.ts'
+import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
+import { pager } from '#web/ui/parts/lists.ts'
+import { statusOf } from '#web/ui/parts/status.ts'
 import { moderatedUser, ROWS } from './frame.ts'
 
 export type Choice = { value: string; label: string }

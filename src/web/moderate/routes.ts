@@ -2,7 +2,7 @@
 import type { App } from '#platform/http/server.ts'
 import { type Pages, registerArea } from '#web/kit/pages.ts'
 import type { WebDeps } from '#web/kit/request.ts'
-import { WORK_AREA } from '#web/kit/work/work-page.ts'
+import { WORK_AREA } from '#web/kit/work-page.ts'
 import { advisoryListPage } from './advisories/advisory-list.ts'
 import { newAdvisoryPage } from './advisories/new-advisory.ts'
 import { advisoryReviewPage } from './advisories/review-page.ts'

@@ -1,11 +1,11 @@
 // Commands of operators that are confirmed: the first time, a page with the consequences repeats the fields of the form.
 import { fieldsToKeep } from '#features/basics/stored-forms/stored-forms.ts'
-import { hiddenField } from '#platform/html/forms.ts'
-import type { Part } from '#platform/html/html.ts'
-import { pathTo } from '#platform/html/page-context.ts'
-import { confirmation } from '#platform/html/work/actions.ts'
+import type { FormState, Outcome } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
-import type { FormState, Outcome } from '#web/kit/work/form-page.ts'
+import type { Part } from '#web/ui/html.ts'
+import { pathTo } from '#web/ui/page-context.ts'
+import { confirmation } from '#web/ui/parts/actions.ts'
+import { hiddenField } from '#web/ui/parts/fields.ts'
 
 type Command<Data> = (request: OwnRequest, data: Data, form: FormState) => Promise<Outcome>
 

@@ -1,12 +1,12 @@
 // The frame of the pages for operators. Each page has an entry in `SECTIONS`, in the order of the rail.
 import type { FastifyReply } from 'fastify'
-import { html, type Part } from '#platform/html/html.ts'
-import type { IconName } from '#platform/html/icons.ts'
-import type { MessageKey } from '#platform/html/languages.ts'
-import { sheetHead } from '#platform/html/work/frame.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
-import { showWork, type WorkPage } from '#web/kit/work/work-page.ts'
+import { showWork, type WorkPage } from '#web/kit/work-page.ts'
+import { html, type Part } from '#web/ui/html.ts'
+import type { IconName } from '#web/ui/icons.ts'
+import type { MessageKey } from '#web/ui/languages.ts'
+import { sheetHead } from '#web/ui/parts/frame.ts'
 
 type Section = { path: string; label: MessageKey; icon: IconName }
 

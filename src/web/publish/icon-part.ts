@@ -1,16 +1,16 @@
 // The icon of a project, an organization or a collection: its own form, which is saved immediately.
 
 import { ICON_BYTES_MAX, type IconOwner, replaceIcon, setIcon } from '#features/basics/images/icons.ts'
-import { fileSize } from '#platform/html/format.ts'
-import { type FormErrors, fileField, form } from '#platform/html/forms.ts'
-import { html, type Markup } from '#platform/html/html.ts'
-import { face } from '#platform/html/lists.ts'
-import type { PageContext } from '#platform/html/page-context.ts'
-import { sheetPart } from '#platform/html/work/frame.ts'
 import type { Deps } from '#ports/deps.ts'
-import { uploadedImage } from '#web/kit/forms.ts'
+import type { Outcome } from '#web/kit/forms/form-page.ts'
+import { uploadedImage } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
-import type { Outcome } from '#web/kit/work/form-page.ts'
+import { fileSize } from '#web/ui/format.ts'
+import { html, type Markup } from '#web/ui/html.ts'
+import type { PageContext } from '#web/ui/page-context.ts'
+import { type FormErrors, fileField, form } from '#web/ui/parts/fields.ts'
+import { sheetPart } from '#web/ui/parts/frame.ts'
+import { face } from '#web/ui/parts/lists.ts'
 
 /** Names of the fields in error messages. */
 export const ICON_LABELS = { icon: 'The icon', ext: 'The icon' }

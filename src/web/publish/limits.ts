@@ -1,8 +1,8 @@
 // Notices above the form of a new organization or collection, if the user cannot create it.
 import { getQuota, type QuotaKind } from '#features/basics/limits/quota.ts'
-import { html, type Part } from '#platform/html/html.ts'
-import { note } from '#platform/html/lists.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
+import { html, type Part } from '#web/ui/html.ts'
+import { note } from '#web/ui/parts/lists.ts'
 
 type Limited = {
   kind: QuotaKind

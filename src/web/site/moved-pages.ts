@@ -1,5 +1,5 @@
 // Paths that other sites of this kind use. They lead to the pages of this site. docs/contributors/site.md lists them.
-import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import type { Pages } from '#web/kit/pages.ts'
 import { listPath, offeredTypes, PATHS } from '#web/kit/paths.ts'
 

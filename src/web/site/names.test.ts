@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { isMessageKey, type Language, languageOf } from '#platform/html/languages.ts'
+import { isMessageKey, type Language, languageOf } from '#web/ui/languages.ts'
 import { tagName, tagNames } from './names.ts'
 
 const language = (tag: string): Language => languageOf(tag) ?? assert.fail(tag)

@@ -1,11 +1,11 @@
 // Names and icons of the taxonomy's terms, and the texts and colours that describe a project.
 import { releasesOf } from '#features/operations/search/facet-counts.ts'
-import { classOfHue } from '#platform/html/hues.ts'
-import type { IconName } from '#platform/html/icons.ts'
-import { type Language, type MessageKey, messageOr } from '#platform/html/languages.ts'
-import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import type { Setup } from '#web/kit/cookies.ts'
 import type { ProjectType } from '#web/kit/paths.ts'
+import { classOfHue } from '#web/ui/hues.ts'
+import type { IconName } from '#web/ui/icons.ts'
+import { type Language, type MessageKey, messageOr } from '#web/ui/languages.ts'
 
 /** Proper names that `termName` cannot derive. */
 const NAMES: Readonly<Record<string, string>> = {

@@ -1,12 +1,12 @@
 // The form for the visitor's setup: game version and loader. Lists then show compatible projects.
 import type { FastifyReply } from 'fastify'
 import { releasesOf } from '#features/operations/search/facet-counts.ts'
-import { hiddenField } from '#platform/html/forms.ts'
-import { attributes, html, type Markup } from '#platform/html/html.ts'
-import { icon, pathTo } from '#platform/html/page-context.ts'
 import { checkSetup, isSet, SETUP_TYPES, setupLoaders, writeChoice } from '#web/kit/cookies.ts'
 import { ownPath, PATHS } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
+import { attributes, html, type Markup } from '#web/ui/html.ts'
+import { icon, pathTo } from '#web/ui/page-context.ts'
+import { hiddenField } from '#web/ui/parts/fields.ts'
 import { tagName, typesName } from './names.ts'
 
 /** The form has no token, so that pages that contain it can be cached. */

@@ -1,12 +1,12 @@
 // The suggestions below the search field, which its script requests while a visitor types.
 import type { FastifyReply } from 'fastify'
 import { findSuggestions } from '#features/operations/search/suggestions.ts'
-import { html, type Markup, type Part } from '#platform/html/html.ts'
-import { face } from '#platform/html/lists.ts'
-import { icon, pathTo } from '#platform/html/page-context.ts'
 import { callerOf } from '#platform/http/limits/client-address.ts'
 import { PATHS, PROJECT_TYPES, projectPath, userPath, withQuery } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
+import { html, type Markup, type Part } from '#web/ui/html.ts'
+import { icon, pathTo } from '#web/ui/page-context.ts'
+import { face } from '#web/ui/parts/lists.ts'
 import { tile } from './lists/rows.ts'
 import { hueClass, tagIcon, tagName, typeName } from './names.ts'
 

@@ -10,7 +10,7 @@ import { getAccount } from '#features/people/users/queries.ts'
 import { newToken } from '#lib/access/tokens.ts'
 import { newId } from '#lib/ids.ts'
 import { DAY_MS } from '#lib/time.ts'
-import { type TagListName, tagListsOf } from '#platform/taxonomy/taxonomy-files.ts'
+import { type TagListName, tagListsOf } from '#taxonomy/taxonomy-files.ts'
 import { makeZip } from '#test/support/factories/archives.ts'
 import {
   enableTwoFactor,

@@ -1,6 +1,6 @@
 // Test support: the file rules as they are shipped.
 import { readFileSync } from 'node:fs'
-import { type FileRules, parseFileRules } from '#platform/taxonomy/file-rules.ts'
+import { type FileRules, parseFileRules } from '#taxonomy/file-rules.ts'
 
 export function readTestRules(): FileRules {
   return parseFileRules(readTestRuleData())

@@ -1,9 +1,9 @@
 // A page context for tests, and the check that a document is valid HTML.
 import assert from 'node:assert/strict'
 import { HtmlValidate } from 'html-validate'
-import { loadAssets } from '#platform/html/assets.ts'
-import { type Language, languageOf } from '#platform/html/languages.ts'
-import type { PageContext } from '#platform/html/page-context.ts'
+import { loadAssets } from '#web/ui/assets.ts'
+import { type Language, languageOf } from '#web/ui/languages.ts'
+import type { PageContext } from '#web/ui/page-context.ts'
 
 const ASSETS = loadAssets()
 

@@ -1,8 +1,8 @@
 // The tag endpoints: the values of the taxonomy that projects and versions can have.
 import Type from 'typebox'
 import type { App } from '#platform/http/server.ts'
-import { licenseText, listLicenses } from '#platform/taxonomy/licenses.ts'
 import type { Deps } from '#ports/deps.ts'
+import { licenseText, listLicenses } from '#taxonomy/licenses.ts'
 import { LicenseParams, LoaderFieldQuery, parseValueFilters } from './requests.ts'
 import {
   Category,

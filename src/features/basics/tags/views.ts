@@ -2,10 +2,9 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { invalidInput } from '#lib/errors.ts'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
-import { assetPath, loadAssets } from '#platform/html/assets.ts'
-import { isGameImage } from '#platform/taxonomy/game-images.ts'
-import { type LoaderField, offered, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { Deps } from '#ports/deps.ts'
+import { gameImagePath, isGameImage } from '#taxonomy/game-images.ts'
+import { type LoaderField, offered, type Taxonomy } from '#taxonomy/taxonomy.ts'
 import type { ValueFilters } from './requests.ts'
 
 export const Game = Type.Object(
@@ -61,7 +60,7 @@ export const LinkPlatform = Type.Object({ name: Type.String(), donation: Type.Bo
 export function toGameViews({ taxonomy, config }: Pick<Deps, 'taxonomy' | 'config'>): Static<typeof Game>[] {
   const base = config.http.baseUrl.replace(/\/$/, '')
   const urlOf = (image: string | null) =>
-    image !== null && isGameImage(image) ? assetPath(loadAssets(), base, image) : image
+    image !== null && isGameImage(image) ? `${base}${gameImagePath(image)}` : image
   return offered(taxonomy.games.values()).map(({ slug, name, icon, banner }) => ({
     slug,
     name,

@@ -8,7 +8,7 @@ import { Refusals } from '#lib/schema/refusals.ts'
 import { Nullable } from '#lib/schema/schema-parts.ts'
 import { checkHttpsUrl, checkText, isBlank, PROJECT_SLUG_PATTERN, URL_LENGTH_MAX } from '#lib/text/text-rules.ts'
 import type { Project } from '#platform/db/schema.ts'
-import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 
 export const CATEGORIES_MAX = 3
 export const ADDITIONAL_CATEGORIES_MAX = 256

@@ -4,8 +4,8 @@ import { OriginView, originProperty } from '#features/basics/access/origin.ts'
 import { copyKey, type FilesConfig, imageUrl } from '#features/basics/images/hosted-image.ts'
 import { PROJECT_STATUSES, REQUESTABLE_STATUSES } from '#lib/project-status.ts'
 import { Nullable, Revision, Timestamp } from '#lib/schema/schema-parts.ts'
-import { licenseName } from '#platform/taxonomy/licenses.ts'
-import { fieldsOf, gamesOf, projectTypesOf, sortFieldValues, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import { licenseName } from '#taxonomy/licenses.ts'
+import { fieldsOf, gamesOf, projectTypesOf, sortFieldValues, type Taxonomy } from '#taxonomy/taxonomy.ts'
 import type { GalleryRow, ProjectReadRow } from './queries.ts'
 
 const LinkView = Type.Object(

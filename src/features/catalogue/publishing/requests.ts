@@ -19,8 +19,8 @@ import { renameAliases } from '#lib/schema/aliases.ts'
 import type { Refusals } from '#lib/schema/refusals.ts'
 import { checkParts } from '#lib/schema/schema-errors.ts'
 import { Id, Maybe, Ordering } from '#lib/schema/schema-parts.ts'
-import { parseLicense } from '#platform/taxonomy/licenses.ts'
-import { checkCategories, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import { parseLicense } from '#taxonomy/licenses.ts'
+import { checkCategories, type Taxonomy } from '#taxonomy/taxonomy.ts'
 
 const INITIAL_VERSIONS_MAX = 32
 const GALLERY_MAX = 64

@@ -4,7 +4,7 @@ import { OriginView, originProperty } from '#features/basics/access/origin.ts'
 import { VERSION_STATUSES } from '#features/basics/access/version-status.ts'
 import { ProjectFields, ProjectView } from '#features/catalogue/projects/views.ts'
 import { Nullable, Revision, Timestamp } from '#lib/schema/schema-parts.ts'
-import { fieldsOf, gamesOf, projectTypesOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import { fieldsOf, gamesOf, projectTypesOf, type Taxonomy } from '#taxonomy/taxonomy.ts'
 import { DEPENDENCY_TYPES, FILE_TYPES, VERSION_TYPES, WITHDRAWAL_KINDS } from './kinds.ts'
 import type { VersionReadRow } from './queries.ts'
 

@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { invalidInput } from '#lib/errors.ts'
 import { Offset } from '#platform/http/query-values.ts'
-import { loadersOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import { loadersOf, type Taxonomy } from '#taxonomy/taxonomy.ts'
 import {
   CLAIM_FILTERS,
   type QueueFilter,

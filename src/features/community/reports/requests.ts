@@ -6,7 +6,7 @@ import { isIdForm } from '#lib/ids.ts'
 import { Id, Nullable } from '#lib/schema/schema-parts.ts'
 import { isBlank } from '#lib/text/text-rules.ts'
 import { Offset } from '#platform/http/query-values.ts'
-import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 
 /** Whether a closed report led to action. */
 export const OUTCOMES = ['action', 'no_action'] as const

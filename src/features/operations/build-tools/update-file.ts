@@ -1,7 +1,7 @@
 // Builds the file that a loader's update checker reads: the newest version and the newest release per game version.
 import Type from 'typebox'
 import { invalidInput } from '#lib/errors.ts'
-import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import type { VersionCoordinates } from './queries.ts'
 
 /** Response schema of an update file. */

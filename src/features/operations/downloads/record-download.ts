@@ -1,10 +1,10 @@
 import { type Caller, originOf } from '#features/operations/analytics/ingest/origin.ts'
 import { parseReferrer } from '#features/operations/analytics/ingest/visited-page.ts'
 import type { VisitorCaps } from '#features/operations/analytics/ingest/visitor-caps.ts'
-import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
 import type { DownloadEvent } from '#ports/analytics-store/events.ts'
 import type { Deps } from '#ports/deps.ts'
+import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 
 export type DownloadDeps = Deps & { caps: VisitorCaps }
 

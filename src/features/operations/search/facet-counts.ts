@@ -1,11 +1,11 @@
 // Counts the hits of a search for each further filter of a list.
 import type { Static } from 'typebox'
-import { offered, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { Deps } from '#ports/deps.ts'
 import { FIELDS, type Field } from '#ports/search-index/filter/fields.ts'
 import { normalize } from '#ports/search-index/filter/normalize.ts'
 import type { Expression, Filter } from '#ports/search-index/filter/tree.ts'
 import { MAX_COUNTED, type SearchQuery } from '#ports/search-index/search-index.ts'
+import { offered, type Taxonomy } from '#taxonomy/taxonomy.ts'
 import type { FacetCounts } from './views.ts'
 
 /** Filters to count, each combined with `base`. */

@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox'
 import { EVENT_KINDS, isEventKind, kindsFor } from '#features/basics/events/event-kinds.ts'
 import { validationError } from '#lib/errors.ts'
 import { IdOrName } from '#lib/schema/schema-parts.ts'
-import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 
 export const OWNER_KINDS = ['user', 'project', 'organization', 'instance'] as const
 export const FORMATS = ['standard', 'discord', 'github'] as const

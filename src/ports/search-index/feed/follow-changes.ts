@@ -2,10 +2,10 @@
 
 import { ApiError } from '#lib/errors.ts'
 import type { Db } from '#platform/db/db.ts'
-import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import type { SearchDocument } from '#ports/search-index/document.ts'
 import type { Catalogue, SearchChange, SearchIndex } from '#ports/search-index/search-index.ts'
+import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import { type ChangePage, listChanges } from './changes.ts'
 import { type DocumentRow, listDocumentRows, listNextDocumentRows } from './document-rows.ts'
 import { toSearchDocument } from './search-document.ts'

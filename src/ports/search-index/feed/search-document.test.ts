@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { loadTaxonomy } from '#platform/taxonomy/taxonomy.ts'
 import { MAX_DOCUMENT_BYTES } from '#ports/search-index/document.ts'
+import { loadTaxonomy } from '#taxonomy/taxonomy.ts'
 import type { DocumentRow, VersionRow } from './document-rows.ts'
 import { documentBasis, toSearchDocument } from './search-document.ts'
 

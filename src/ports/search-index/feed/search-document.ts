@@ -1,9 +1,9 @@
 // Converts the row of a project to the document in the index.
 import { hash } from 'node:crypto'
-import { isOpenSource } from '#platform/taxonomy/licenses.ts'
-import { fieldsOf, loadersWith, projectTypesOf, sortFieldValues, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import { MAX_DOCUMENT_BYTES, type SearchDocument, type SearchVersion, union } from '#ports/search-index/document.ts'
 import { sidesOf } from '#ports/search-index/sides.ts'
+import { isOpenSource } from '#taxonomy/licenses.ts'
+import { fieldsOf, loadersWith, projectTypesOf, sortFieldValues, type Taxonomy } from '#taxonomy/taxonomy.ts'
 import type { DocumentRow, VersionRow } from './document-rows.ts'
 
 /** Increase it with every change of the documents or of the mapping of OpenSearch; the index is then rebuilt. */

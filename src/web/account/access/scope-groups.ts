@@ -10,10 +10,10 @@ import {
   type ScopeBits,
   type ScopeGroup,
 } from '#lib/access/scopes.ts'
-import { checkbox, fieldset } from '#platform/html/forms.ts'
-import { html, type Markup } from '#platform/html/html.ts'
-import { icon, type PageContext } from '#platform/html/page-context.ts'
-import { errorsOf, type FormRefusal } from '#web/kit/forms.ts'
+import { errorsOf, type FormRefusal } from '#web/kit/forms/read-form.ts'
+import { html, type Markup } from '#web/ui/html.ts'
+import { icon, type PageContext } from '#web/ui/page-context.ts'
+import { checkbox, fieldset } from '#web/ui/parts/fields.ts'
 
 export type ScopeGroupView = { group: ScopeGroup; scopes: readonly Scope[] }
 

@@ -2,11 +2,11 @@
 import type { TokenLimits } from '#features/people/accounts/access-tokens/limits.ts'
 import type { AccessTokenRow, TokenResource } from '#features/people/accounts/access-tokens/queries.ts'
 import type { ScopeBits } from '#lib/access/scopes.ts'
-import { exactTime } from '#platform/html/format.ts'
-import { checkbox, fieldset, textArea } from '#platform/html/forms.ts'
-import { html, type Markup, type Part } from '#platform/html/html.ts'
-import type { PageContext } from '#platform/html/page-context.ts'
-import { errorsOf, type FormRefusal } from '#web/kit/forms.ts'
+import { errorsOf, type FormRefusal } from '#web/kit/forms/read-form.ts'
+import { exactTime } from '#web/ui/format.ts'
+import { html, type Markup, type Part } from '#web/ui/html.ts'
+import type { PageContext } from '#web/ui/page-context.ts'
+import { checkbox, fieldset, textArea } from '#web/ui/parts/fields.ts'
 import { scopeGroups } from './scope-groups.ts'
 
 /** The typed limits: `kind:ID` of each resource, and the lines of the networks. */

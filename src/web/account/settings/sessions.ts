@@ -4,13 +4,13 @@ import { listSessions } from '#features/people/accounts/sessions/queries.ts'
 import { deviceKind } from '#features/people/accounts/sessions/user-agent.ts'
 import type { SessionRow } from '#features/people/accounts/sessions/views.ts'
 import { parseId } from '#lib/ids.ts'
-import { countryName, timeAgo } from '#platform/html/format.ts'
-import { buttonForm } from '#platform/html/forms.ts'
-import { html, type Markup, type Part } from '#platform/html/html.ts'
-import { badge } from '#platform/html/lists.ts'
-import { type PageContext, pathTo } from '#platform/html/page-context.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
+import { countryName, timeAgo } from '#web/ui/format.ts'
+import { html, type Markup, type Part } from '#web/ui/html.ts'
+import { type PageContext, pathTo } from '#web/ui/page-context.ts'
+import { buttonForm } from '#web/ui/parts/fields.ts'
+import { badge } from '#web/ui/parts/lists.ts'
 
 const PATH = `${PATHS.data}/devices`
 

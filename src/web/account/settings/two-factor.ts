@@ -9,13 +9,13 @@ import {
   startTwoFactor,
   type TwoFactorSetUp,
 } from '#features/people/accounts/two-factor/switch-two-factor.ts'
-import { form, hiddenField } from '#platform/html/forms.ts'
-import { html, type Markup } from '#platform/html/html.ts'
-import { note } from '#platform/html/lists.ts'
-import { type PageContext, pathTo } from '#platform/html/page-context.ts'
-import { attempt, checkValues, type FormRefusal } from '#web/kit/forms.ts'
+import { attempt, checkValues, type FormRefusal } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
+import { html, type Markup } from '#web/ui/html.ts'
+import { type PageContext, pathTo } from '#web/ui/page-context.ts'
+import { form, hiddenField } from '#web/ui/parts/fields.ts'
+import { note } from '#web/ui/parts/lists.ts'
 import { showSettings } from '../account-layout.ts'
 import { codeField } from '../sign-in/sign-in-views.ts'
 import { qrCode } from './qr-code.ts'

@@ -2,10 +2,10 @@
 import Type from 'typebox'
 import { OptionalChallenge } from '#features/people/accounts/requests.ts'
 import type { Config } from '#platform/config/config.ts'
-import { html, type Part } from '#platform/html/html.ts'
-import type { PageContext } from '#platform/html/page-context.ts'
-import { checkValues } from '#web/kit/forms.ts'
+import { checkValues } from '#web/kit/forms/read-form.ts'
 import type { PageRequest } from '#web/kit/request.ts'
+import { html, type Part } from '#web/ui/html.ts'
+import type { PageContext } from '#web/ui/page-context.ts'
 
 const Response = Type.Object({ challenge: OptionalChallenge })
 

@@ -2,11 +2,11 @@
 
 import type { FastifyReply } from 'fastify'
 import { resendVerification } from '#features/people/accounts/credentials/change-email.ts'
-import { mailKey } from '#platform/html/mail-texts.ts'
-import { attempt, type FormRefusal } from '#web/kit/forms.ts'
+import { attempt, type FormRefusal } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, returnPath, withQuery } from '#web/kit/paths.ts'
 import { noticeOf } from '#web/kit/request.ts'
+import { mailKey } from '#web/ui/mail-texts.ts'
 import { checkMailView } from './sign-in-views.ts'
 
 export function checkMailPages(pages: Pages): void {

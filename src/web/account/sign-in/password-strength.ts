@@ -3,11 +3,11 @@ import type { FastifyReply } from 'fastify'
 import { findPasswordOwner } from '#features/people/accounts/credentials/change-password.ts'
 import { PASSWORD_LENGTH_MAX, type PasswordRating } from '#features/people/accounts/passwords/passwords.ts'
 import { addressKey } from '#lib/address-key.ts'
-import { attributes, html, type Markup } from '#platform/html/html.ts'
-import type { PageContext } from '#platform/html/page-context.ts'
 import type { Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
+import { attributes, html, type Markup } from '#web/ui/html.ts'
+import type { PageContext } from '#web/ui/page-context.ts'
 
 /** Rating a password costs as much as several pages. */
 const COST = 3

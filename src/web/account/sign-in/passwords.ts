@@ -8,7 +8,7 @@ import { resetPassword } from '#features/people/accounts/credentials/change-pass
 import { requestPasswordReset } from '#features/people/accounts/credentials/request-password-reset.ts'
 import { undoEmailChange } from '#features/people/accounts/credentials/undo-email-change.ts'
 import { FlowField, NewPasswordField, SignInName } from '#features/people/accounts/requests.ts'
-import { attempt, checkValues, type FormRefusal } from '#web/kit/forms.ts'
+import { attempt, checkValues, type FormRefusal } from '#web/kit/forms/read-form.ts'
 import type { Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { noticeOf, type PageRequest } from '#web/kit/request.ts'

@@ -1,12 +1,12 @@
 // Views of sign-in, sign-up and password reset.
 
-import { checkbox, form, hiddenField, passwordField, textField } from '#platform/html/forms.ts'
-import { html, type Markup, type Part } from '#platform/html/html.ts'
-import { note, slip } from '#platform/html/lists.ts'
-import { mailKey } from '#platform/html/mail-texts.ts'
-import { type PageContext, pathTo } from '#platform/html/page-context.ts'
-import { errorsOf, type FormRefusal } from '#web/kit/forms.ts'
+import { errorsOf, type FormRefusal } from '#web/kit/forms/read-form.ts'
 import { PATHS, returnPath } from '#web/kit/paths.ts'
+import { html, type Markup, type Part } from '#web/ui/html.ts'
+import { mailKey } from '#web/ui/mail-texts.ts'
+import { type PageContext, pathTo } from '#web/ui/page-context.ts'
+import { checkbox, form, hiddenField, passwordField, textField } from '#web/ui/parts/fields.ts'
+import { note, slip } from '#web/ui/parts/lists.ts'
 import { messages } from '../account-layout.ts'
 import { type CaptchaState, captchaField } from './captcha.ts'
 

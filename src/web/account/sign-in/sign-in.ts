@@ -8,7 +8,7 @@ import { CodeField, FlowField, PasswordField, SignInName } from '#features/peopl
 import { signOut } from '#features/people/accounts/sessions/delete-session.ts'
 import { signIn, signInWithCode } from '#features/people/accounts/sign-in/sign-in.ts'
 import { ApiError } from '#lib/errors.ts'
-import { attempt, checkValues, type FormRefusal } from '#web/kit/forms.ts'
+import { attempt, checkValues, type FormRefusal } from '#web/kit/forms/read-form.ts'
 import type { Pages } from '#web/kit/pages.ts'
 import { leavesSite, PATHS, returnPath, signInPath } from '#web/kit/paths.ts'
 import { noticeOf, type PageRequest } from '#web/kit/request.ts'

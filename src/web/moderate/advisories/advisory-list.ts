@@ -1,13 +1,13 @@
 // Advisories by status. Those in review wait for a moderator.
 import { countAdvisories, listAdvisoryPage } from '#features/catalogue/versions/advisories/queries.ts'
 import { STATUSES } from '#features/catalogue/versions/advisories/requests.ts'
-import { html } from '#platform/html/html.ts'
-import { emptyState, tabs } from '#platform/html/lists.ts'
-import { icon, pathTo } from '#platform/html/page-context.ts'
-import { sheetHead } from '#platform/html/work/frame.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, pageNumber, withQuery } from '#web/kit/paths.ts'
 import { advisoryTable } from '#web/publish/advisories/advisory-table.ts'
+import { html } from '#web/ui/html.ts'
+import { icon, pathTo } from '#web/ui/page-context.ts'
+import { sheetHead } from '#web/ui/parts/frame.ts'
+import { emptyState, tabs } from '#web/ui/parts/lists.ts'
 import { moderatedAdvisory, ROWS, showSection } from '../frame.ts'
 import { listPager, offsetOf } from '../parts.ts'
 

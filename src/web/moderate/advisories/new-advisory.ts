@@ -1,12 +1,12 @@
 // A moderator's advisory about files that belong to no project here. It is published immediately.
 import type { FastifyReply } from 'fastify'
-import { note } from '#platform/html/lists.ts'
-import { pathTo } from '#platform/html/page-context.ts'
-import { sheetHead } from '#platform/html/work/frame.ts'
+import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
-import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
 import { ADVISORY_LABELS, advisoryForm, createFrom } from '#web/publish/advisories/advisory-form.ts'
+import { pathTo } from '#web/ui/page-context.ts'
+import { sheetHead } from '#web/ui/parts/frame.ts'
+import { note } from '#web/ui/parts/lists.ts'
 import { moderatedAdvisory, showSection } from '../frame.ts'
 
 export function newAdvisoryPage(pages: Pages): void {

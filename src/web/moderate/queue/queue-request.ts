@@ -6,7 +6,7 @@ import {
   SCAN_FILTERS,
 } from '#features/community/moderation/queries.ts'
 import { parseFilter } from '#features/community/moderation/requests.ts'
-import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import { PATHS, pageNumber, withQuery } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 

@@ -1,10 +1,10 @@
 // The form to close reports: outcome, saved replies and the message to the reporters.
 import type { ReplyRow } from '#features/community/moderation/replies/queries.ts'
-import { checkbox, textArea } from '#platform/html/forms.ts'
-import { html, type Part } from '#platform/html/html.ts'
-import { icon, type PageContext } from '#platform/html/page-context.ts'
-import { optionCards } from '#platform/html/work/choices.ts'
-import type { FormState } from '#web/kit/work/form-page.ts'
+import type { FormState } from '#web/kit/forms/form-page.ts'
+import { html, type Part } from '#web/ui/html.ts'
+import { icon, type PageContext } from '#web/ui/page-context.ts'
+import { optionCards } from '#web/ui/parts/choices.ts'
+import { checkbox, textArea } from '#web/ui/parts/fields.ts'
 
 /** Renders the outcome, the message with saved replies, and the button. */
 export function closeFields(page: PageContext, replies: readonly ReplyRow[], state: FormState): Part {

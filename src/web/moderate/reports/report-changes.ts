@@ -1,11 +1,11 @@
 // The reported item at the time of the report, compared with its present state.
 import type { readReportChanges } from '#features/community/moderation/read-changes.ts'
-import { html, type Markup, type Part } from '#platform/html/html.ts'
-import { note } from '#platform/html/lists.ts'
-import type { PageContext } from '#platform/html/page-context.ts'
-import { marked } from '#platform/html/work/diff.ts'
-import { sheetPart } from '#platform/html/work/frame.ts'
-import { changedFields, changedSets, fieldName } from '#web/kit/work/changes.ts'
+import { changedFields, changedSets, fieldName } from '#web/kit/forms/changes.ts'
+import { html, type Markup, type Part } from '#web/ui/html.ts'
+import type { PageContext } from '#web/ui/page-context.ts'
+import { marked } from '#web/ui/parts/diff.ts'
+import { sheetPart } from '#web/ui/parts/frame.ts'
+import { note } from '#web/ui/parts/lists.ts'
 
 type Changes = Awaited<ReturnType<typeof readReportChanges>>
 

@@ -6,15 +6,15 @@ import {
   type ReportFilter,
   type ReportState,
 } from '#features/community/reports/requests.ts'
-import { timeAgo } from '#platform/html/format.ts'
-import { html, type Markup, type Part } from '#platform/html/html.ts'
-import { emptyState } from '#platform/html/lists.ts'
-import { type PageContext, pathTo } from '#platform/html/page-context.ts'
-import { sheetHead } from '#platform/html/work/frame.ts'
-import { listTable, nameCell, type Row } from '#platform/html/work/tables.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, pageNumber } from '#web/kit/paths.ts'
 import { reasonName } from '#web/site/report.ts'
+import { timeAgo } from '#web/ui/format.ts'
+import { html, type Markup, type Part } from '#web/ui/html.ts'
+import { type PageContext, pathTo } from '#web/ui/page-context.ts'
+import { sheetHead } from '#web/ui/parts/frame.ts'
+import { emptyState } from '#web/ui/parts/lists.ts'
+import { listTable, nameCell, type Row } from '#web/ui/parts/tables.ts'
 import { moderatedReport, ROWS, showSection } from '../frame.ts'
 import { filterForm, itemLink, itemStatus, listPager, offsetOf, userLink } from '../parts.ts'
 

@@ -1,8 +1,9 @@
 // The changes of a project: fields side by side, and the description by word with unchanged paragraphs collapsed.
-import { dayText } from '#platform/html/format.ts'
-import { attributes, html, type Markup, type Part } from '#platform/html/html.ts'
-import { icon, type PageContext } from '#platform/html/page-context.ts'
-import { changedFields, changedSets } from '#web/kit/work/changes.ts'
+
+import { changedFields, changedSets } from '#web/kit/forms/changes.ts'
+import { dayText } from '#web/ui/format.ts'
+import { attributes, html, type Markup, type Part } from '#web/ui/html.ts'
+import { icon, type PageContext } from '#web/ui/page-context.ts'
 import type { Changes, Review } from './load-review.ts'
 import { section } from './section.ts'
 

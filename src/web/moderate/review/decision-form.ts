@@ -1,12 +1,13 @@
 // The form of a decision: choice, saved replies, message, private note, and the keys.
-import { checkbox, form, hiddenField, textArea } from '#platform/html/forms.ts'
-import { html, type Markup, type Part } from '#platform/html/html.ts'
-import type { MessageKey } from '#platform/html/languages.ts'
-import { type PageContext, pathTo } from '#platform/html/page-context.ts'
-import { optionCards } from '#platform/html/work/choices.ts'
-import { shortcuts } from '#platform/html/work/keys.ts'
+
+import type { FormState } from '#web/kit/forms/form-page.ts'
 import { reviewPath } from '#web/kit/paths.ts'
-import type { FormState } from '#web/kit/work/form-page.ts'
+import { html, type Markup, type Part } from '#web/ui/html.ts'
+import type { MessageKey } from '#web/ui/languages.ts'
+import { type PageContext, pathTo } from '#web/ui/page-context.ts'
+import { optionCards } from '#web/ui/parts/choices.ts'
+import { checkbox, form, hiddenField, textArea } from '#web/ui/parts/fields.ts'
+import { shortcuts } from '#web/ui/parts/keys.ts'
 import type { Review } from './load-review.ts'
 
 /** Names of the decisions, with their keys. */

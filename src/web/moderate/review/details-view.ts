@@ -1,10 +1,10 @@
 // Details of the new versions of a review: dependencies, changelog, and manifests that cannot be parsed.
 import type { ReviewedDependency } from '#features/community/moderation/version-details.ts'
-import { visibleName } from '#platform/html/format.ts'
-import { html, type Markup, type Part } from '#platform/html/html.ts'
-import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { reviewPath } from '#web/kit/paths.ts'
+import { visibleName } from '#web/ui/format.ts'
+import { html, type Markup, type Part } from '#web/ui/html.ts'
+import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
 import type { Review } from './load-review.ts'
 
 /** The details of versions, by version. */

@@ -18,7 +18,7 @@ import type { QueueRow } from '#features/community/moderation/views.ts'
 import { notFound } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
-import { loadThread, type Thread } from '#web/kit/work/thread.ts'
+import { loadThread, type Thread } from '#web/kit/thread.ts'
 import { viewOf } from '../../site/lists/rows.ts'
 
 export type Changes = Static<typeof ProjectChangesView>

@@ -1,5 +1,5 @@
 // A section of the review page.
-import { html, type Markup, type Part } from '#platform/html/html.ts'
+import { html, type Markup, type Part } from '#web/ui/html.ts'
 
 export function section(of: { id: string; title: string; text?: Part; content: Part }): Markup {
   const { id, title, text, content } = of

@@ -1,8 +1,8 @@
 // The parts of a project that a moderator sees on the review page. The form of the decision contains a short hash of each,
 // so that the page can name what has changed if the decision is out of date.
 import { createHash } from 'node:crypto'
-import type { PageContext } from '#platform/html/page-context.ts'
-import { fieldName } from '#web/kit/work/changes.ts'
+import { fieldName } from '#web/kit/forms/changes.ts'
+import type { PageContext } from '#web/ui/page-context.ts'
 import type { Changes, Review } from './load-review.ts'
 
 const HASH_LENGTH = 8

@@ -1,12 +1,12 @@
 // The notice about a decision that can still be undone.
 import type { UndoableDecision } from '#features/community/moderation/read-changes.ts'
-import { timeAgo } from '#platform/html/format.ts'
-import { buttonForm } from '#platform/html/forms.ts'
-import { html, type Part } from '#platform/html/html.ts'
-import { note } from '#platform/html/lists.ts'
-import { type PageContext, pathTo } from '#platform/html/page-context.ts'
-import { statusName } from '#platform/html/work/status.ts'
 import { reviewPath } from '#web/kit/paths.ts'
+import { timeAgo } from '#web/ui/format.ts'
+import { html, type Part } from '#web/ui/html.ts'
+import { type PageContext, pathTo } from '#web/ui/page-context.ts'
+import { buttonForm } from '#web/ui/parts/fields.ts'
+import { note } from '#web/ui/parts/lists.ts'
+import { statusName } from '#web/ui/parts/status.ts'
 
 /** @param by username of the moderator, if it is known */
 export function undoNote(page: PageContext, of: UndoableDecision | undefined, by?: string): Part {

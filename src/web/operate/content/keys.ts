@@ -1,11 +1,11 @@
 // The kinds of tokens, and how scanners recognise and report them.
 import { TOKEN_KINDS, TOKEN_PATTERN } from '#lib/access/tokens.ts'
-import { html, type Part } from '#platform/html/html.ts'
-import type { PageContext } from '#platform/html/page-context.ts'
-import { sheetPart } from '#platform/html/work/frame.ts'
-import { listTable, nameCell } from '#platform/html/work/tables.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
+import { html, type Part } from '#web/ui/html.ts'
+import type { PageContext } from '#web/ui/page-context.ts'
+import { sheetPart } from '#web/ui/parts/frame.ts'
+import { listTable, nameCell } from '#web/ui/parts/tables.ts'
 import { showOperator } from '../sections.ts'
 
 export function keyPages(pages: Pages): void {

@@ -2,8 +2,8 @@
 import { nameOf } from '#features/basics/tags/edit/update-tag-list.ts'
 import type { EditableTags } from '#features/basics/tags/edit/views.ts'
 import { validationError } from '#lib/errors.ts'
-import type { PageContext } from '#platform/html/page-context.ts'
-import type { TagListName } from '#platform/taxonomy/taxonomy-files.ts'
+import type { TagListName } from '#taxonomy/taxonomy-files.ts'
+import type { PageContext } from '#web/ui/page-context.ts'
 
 type Listed = EditableTags[TagListName]['rows'][number]
 type Data = { list: TagListName; tags: EditableTags[TagListName] }

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { HOUR_MS } from '#lib/time.ts'
-import { accentContrast } from '#platform/html/accent-contrast.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
 import { assertValidHtml } from '#test/support/http/html-page.ts'
 import { assertLeads, assertSays, type Visitor, visitor } from '#test/support/http/visitor.ts'
+import { accentContrast } from '#web/ui/accent-contrast.ts'
 
 const HOSTILE = '<script>alert(1)</script>'
 

@@ -5,9 +5,9 @@ import { SettingsPatch } from '#features/basics/settings/requests.ts'
 import { getSettingsRow, toSettings } from '#features/basics/settings/settings-cache.ts'
 import { updateSettings } from '#features/basics/settings/update-settings.ts'
 import { type Settings, toSettingsView } from '#features/basics/settings/views.ts'
-import type { PageContext } from '#platform/html/page-context.ts'
-import { checkValues } from '#web/kit/forms.ts'
+import { checkValues } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
+import type { PageContext } from '#web/ui/page-context.ts'
 
 export type InstanceSettings = { settings: Settings; set: readonly string[] }
 

@@ -1,7 +1,8 @@
 // The webhooks of the instance.
+
+import { formPage } from '#web/kit/forms/form-page.ts'
 import type { Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
-import { formPage } from '#web/kit/work/form-page.ts'
 import { type Webhooks, webhookPage } from '#web/publish/webhooks/webhook-page.ts'
 import { showOperator } from '../sections.ts'
 

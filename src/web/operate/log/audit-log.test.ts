@@ -3,9 +3,9 @@ import { after, before, test } from 'node:test'
 import { AUDIT_ACTIONS } from '#features/basics/audit/actions.ts'
 import { COMMAND, ownerAt } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
-import { isMessageKey } from '#platform/html/languages.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { assertSays, type Visitor, visitor } from '#test/support/http/visitor.ts'
+import { isMessageKey } from '#web/ui/languages.ts'
 
 const PATH = '/operator/audit-log'
 

@@ -1,11 +1,11 @@
 // Entries of the audit log as sentences and details.
 import type { AuditRow } from '#features/basics/audit/queries.ts'
-import { exactTime, timeAgo } from '#platform/html/format.ts'
-import { html, type Markup, type Part } from '#platform/html/html.ts'
-import type { IconName } from '#platform/html/icons.ts'
-import { type Language, messageOr } from '#platform/html/languages.ts'
-import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { userPath } from '#web/kit/paths.ts'
+import { exactTime, timeAgo } from '#web/ui/format.ts'
+import { html, type Markup, type Part } from '#web/ui/html.ts'
+import type { IconName } from '#web/ui/icons.ts'
+import { type Language, messageOr } from '#web/ui/languages.ts'
+import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
 
 /** Icons by the first part of an action. */
 const ICONS: Readonly<Record<string, IconName>> = {

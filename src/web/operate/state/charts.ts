@@ -6,13 +6,13 @@ import { listMeasures, type MeasuredDay } from '#features/operations/overview/st
 import type { OverviewView } from '#features/operations/overview/views.ts'
 import { notFound } from '#lib/errors.ts'
 import { DAY_MS } from '#lib/time.ts'
-import { fileSize, wholeNumber } from '#platform/html/format.ts'
-import type { Markup } from '#platform/html/html.ts'
-import { type PageContext, pathTo } from '#platform/html/page-context.ts'
-import { linePlot } from '#platform/html/plots/line-plot.ts'
-import { type Series, type TimePlot, timePlotCsv } from '#platform/html/plots/time-plot.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { withQuery } from '#web/kit/paths.ts'
+import { fileSize, wholeNumber } from '#web/ui/format.ts'
+import type { Markup } from '#web/ui/html.ts'
+import { type PageContext, pathTo } from '#web/ui/page-context.ts'
+import { linePlot } from '#web/ui/plots/line-plot.ts'
+import { type Series, type TimePlot, timePlotCsv } from '#web/ui/plots/time-plot.ts'
 import { periodOf } from './period.ts'
 
 const CHARTS = ['requests', 'times', 'review', 'storage'] as const

@@ -1,13 +1,13 @@
 // Background jobs by type.
 import type { TaskCounts } from '#features/operations/overview/background-jobs/views.ts'
-import { wholeNumber } from '#platform/html/format.ts'
-import { html, type Markup, type Part } from '#platform/html/html.ts'
-import { type Language, messageOr } from '#platform/html/languages.ts'
-import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
-import { sheetHead } from '#platform/html/work/frame.ts'
-import { status } from '#platform/html/work/status.ts'
-import { listTable, nameCell } from '#platform/html/work/tables.ts'
 import { withQuery } from '#web/kit/paths.ts'
+import { wholeNumber } from '#web/ui/format.ts'
+import { html, type Markup, type Part } from '#web/ui/html.ts'
+import { type Language, messageOr } from '#web/ui/languages.ts'
+import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
+import { sheetHead } from '#web/ui/parts/frame.ts'
+import { status } from '#web/ui/parts/status.ts'
+import { listTable, nameCell } from '#web/ui/parts/tables.ts'
 
 /** Returns what jobs of a type do, otherwise the name of the type. */
 export const taskName = (language: Language, task: string): string => messageOr(language, `operate.task.${task}`, task)

@@ -1,12 +1,11 @@
 // Problems of the instance as sentences that say what to do.
 import type { Problem, ProblemCode } from '#features/operations/overview/problems.ts'
-import { fileSize, wholeNumber } from '#platform/html/format.ts'
-import { html, type Part } from '#platform/html/html.ts'
-import { type Language, messageOr } from '#platform/html/languages.ts'
-import { note } from '#platform/html/lists.ts'
-import { type PageContext, pathTo } from '#platform/html/page-context.ts'
-
 import { PATHS } from '#web/kit/paths.ts'
+import { fileSize, wholeNumber } from '#web/ui/format.ts'
+import { html, type Part } from '#web/ui/html.ts'
+import { type Language, messageOr } from '#web/ui/languages.ts'
+import { type PageContext, pathTo } from '#web/ui/page-context.ts'
+import { note } from '#web/ui/parts/lists.ts'
 
 /** Pages on which an operator can solve a problem. */
 const PAGES: Partial<Record<ProblemCode, string>> = {

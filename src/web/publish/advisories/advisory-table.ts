@@ -1,13 +1,13 @@
 // Lists of advisories with their status, for members and moderators.
 import type { AdvisoryRow } from '#features/catalogue/versions/advisories/queries.ts'
 import type { AdvisoryStatus } from '#features/catalogue/versions/advisories/requests.ts'
-import { timeAgo } from '#platform/html/format.ts'
-import type { Markup } from '#platform/html/html.ts'
-import type { IconName } from '#platform/html/icons.ts'
-import { type PageContext, pathTo } from '#platform/html/page-context.ts'
-import { status } from '#platform/html/work/status.ts'
-import { listTable, nameCell } from '#platform/html/work/tables.ts'
 import { versionNames } from '#web/site/advisory/advisory-notes.ts'
+import { timeAgo } from '#web/ui/format.ts'
+import type { Markup } from '#web/ui/html.ts'
+import type { IconName } from '#web/ui/icons.ts'
+import { type PageContext, pathTo } from '#web/ui/page-context.ts'
+import { status } from '#web/ui/parts/status.ts'
+import { listTable, nameCell } from '#web/ui/parts/tables.ts'
 
 const STATUS: Readonly<Record<AdvisoryStatus, readonly [IconName, 'good' | 'wait' | 'bad' | undefined]>> = {
   review: ['wait', 'wait'],

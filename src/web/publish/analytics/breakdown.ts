@@ -1,10 +1,10 @@
 // The breakdown of a metric: rows with names, in order, with the row "Other" and without rows that the search excludes.
 import { listCountedVersions } from '#features/operations/analytics/queries.ts'
-import { countryName } from '#platform/html/format.ts'
-import type { Language } from '#platform/html/languages.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { projectPath } from '#web/kit/paths.ts'
 import { tagName } from '#web/site/names.ts'
+import { countryName } from '#web/ui/format.ts'
+import type { Language } from '#web/ui/languages.ts'
 import type { Amounts, Numbers } from './load-numbers.ts'
 import { type Breakdown, isDerived } from './metrics.ts'
 import { hrefOf, type Selection, type Sort, type Typed } from './selection.ts'

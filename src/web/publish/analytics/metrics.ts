@@ -1,10 +1,10 @@
 // The metrics of the analytics pages: keys and fields of the API, the breakdowns of each metric, and how amounts are shown.
 import { formatUnits, parseUnits } from '#lib/decimal.ts'
-import { moneyText, perLanguage, shortNumber, wholeNumber } from '#platform/html/format.ts'
-import type { IconName } from '#platform/html/icons.ts'
-import type { Language } from '#platform/html/languages.ts'
 import type { MetricKey } from '#ports/analytics-store/metrics.ts'
 import type { Point } from '#ports/analytics-store/points.ts'
+import { moneyText, perLanguage, shortNumber, wholeNumber } from '#web/ui/format.ts'
+import type { IconName } from '#web/ui/icons.ts'
+import type { Language } from '#web/ui/languages.ts'
 
 export const METRIC_NAMES = ['downloads', 'views', 'playtime', 'revenue'] as const
 export type MetricName = (typeof METRIC_NAMES)[number]

@@ -1,9 +1,9 @@
 // The head of an analytics page: links to periods, the form for days, step and comparison, and the filters of the URL.
 import { DAY_MS } from '#lib/time.ts'
-import { checkbox, type FormErrors, hiddenField, selectField, textField } from '#platform/html/forms.ts'
-import { html, type Markup, type Part } from '#platform/html/html.ts'
-import { segments } from '#platform/html/lists.ts'
-import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { html, type Markup, type Part } from '#web/ui/html.ts'
+import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
+import { checkbox, type FormErrors, hiddenField, selectField, textField } from '#web/ui/parts/fields.ts'
+import { segments } from '#web/ui/parts/lists.ts'
 import { hrefOf, isoDay, SPANS, STEPS, type Step, type Typed } from './selection.ts'
 import type { Subject } from './subject.ts'
 

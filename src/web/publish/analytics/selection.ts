@@ -1,9 +1,9 @@
 // The selection in the URL of an analytics page: metric, days, step and breakdown; and its queries of the API.
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#lib/time.ts'
-import { dayText, wholeNumber } from '#platform/html/format.ts'
-import type { FormError } from '#platform/html/forms.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { withQuery } from '#web/kit/paths.ts'
+import { dayText, wholeNumber } from '#web/ui/format.ts'
+import type { FormError } from '#web/ui/parts/fields.ts'
 import { BREAKDOWNS, type Breakdown, bucketOf, isDerived, METRIC_NAMES, METRICS, type MetricName } from './metrics.ts'
 
 /** Lengths of a column in minutes. */

@@ -1,16 +1,16 @@
 // New projects of a collection: by search, or by a list of URLs, IDs and slugs.
 import { PROJECTS_MAX } from '#features/community/collections/requests.ts'
 import { ApiError } from '#lib/errors.ts'
-import { textArea } from '#platform/html/forms.ts'
-import { attributes, html, type Markup, type Part } from '#platform/html/html.ts'
-import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
-import { sheetPart } from '#platform/html/work/frame.ts'
 import { callerOf } from '#platform/http/limits/client-address.ts'
 import { normalize } from '#ports/search-index/filter/normalize.ts'
+import type { FormState } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
-import type { FormState } from '#web/kit/work/form-page.ts'
 import { findHits } from '#web/site/lists/list-query.ts'
 import { type ProjectRow, rowOfHit, tile } from '#web/site/lists/rows.ts'
+import { attributes, html, type Markup, type Part } from '#web/ui/html.ts'
+import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
+import { textArea } from '#web/ui/parts/fields.ts'
+import { sheetPart } from '#web/ui/parts/frame.ts'
 import type { ManagedCollection } from './managed-collection.ts'
 
 /** Number of results of the search. */

@@ -2,11 +2,11 @@
 import type { FastifyReply } from 'fastify'
 import { deleteCollection } from '#features/community/collections/update-collection.ts'
 import { notFound, validationError } from '#lib/errors.ts'
-import { pathTo } from '#platform/html/page-context.ts'
-import { confirmation } from '#platform/html/work/actions.ts'
+import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
-import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
+import { pathTo } from '#web/ui/page-context.ts'
+import { confirmation } from '#web/ui/parts/actions.ts'
 import { loadManagedCollection, type ManagedCollection } from './managed-collection.ts'
 
 export function collectionDeletionPage(pages: Pages): void {

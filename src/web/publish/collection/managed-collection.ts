@@ -4,9 +4,9 @@ import { type CollectionView, toCollectionView } from '#features/community/colle
 import { isModerator } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
+import type { FormState } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { collectionPath } from '#web/kit/paths.ts'
-import type { FormState } from '#web/kit/work/form-page.ts'
 
 type CollectionStatus = CollectionView['status']
 

@@ -1,12 +1,12 @@
 // The attention list: each item says what happened, where and when, and has one button.
 import type { AttentionItem } from '#features/community/attention/views.ts'
-import { exactTime, timeAgo } from '#platform/html/format.ts'
-import { buttonForm } from '#platform/html/forms.ts'
-import { html, type Markup, type Part } from '#platform/html/html.ts'
-import type { IconName } from '#platform/html/icons.ts'
-import { emptyState } from '#platform/html/lists.ts'
-import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { organizationPath, PATHS, projectPath, versionPath, withQuery } from '#web/kit/paths.ts'
+import { exactTime, timeAgo } from '#web/ui/format.ts'
+import { html, type Markup, type Part } from '#web/ui/html.ts'
+import type { IconName } from '#web/ui/icons.ts'
+import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
+import { buttonForm } from '#web/ui/parts/fields.ts'
+import { emptyState } from '#web/ui/parts/lists.ts'
 import { itemLabelOf } from '../review/checklist-view.ts'
 
 type Kind = AttentionItem['kind']

@@ -8,15 +8,15 @@ import {
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import { listOrganizationIdsOf, listOrganizationProjectIds, listProjectIdsOf } from '#features/people/users/queries.ts'
 import type { DerivedForm } from '#platform/cache/entries.ts'
-import type { Part } from '#platform/html/html.ts'
-import type { IconName } from '#platform/html/icons.ts'
-import type { MessageKey } from '#platform/html/languages.ts'
-import type { PageContext } from '#platform/html/page-context.ts'
-import type { Rail } from '#platform/html/work/frame.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
-import { showWork, type WorkPage } from '#web/kit/work/work-page.ts'
+import { showWork, type WorkPage } from '#web/kit/work-page.ts'
 import { viewOf } from '#web/site/lists/rows.ts'
+import type { Part } from '#web/ui/html.ts'
+import type { IconName } from '#web/ui/icons.ts'
+import type { MessageKey } from '#web/ui/languages.ts'
+import type { PageContext } from '#web/ui/page-context.ts'
+import type { Rail } from '#web/ui/parts/frame.ts'
 
 /** The sections of the dashboard, in the order of the rail. */
 const SECTIONS: readonly (readonly { path: string; label: MessageKey; icon: IconName }[])[] = [

@@ -8,13 +8,13 @@ import type { OrganizationView } from '#features/community/organizations/views.t
 import { listInvitingTeamIds } from '#features/community/teams/queries.ts'
 import { type NotificationBodies, notificationText } from '#features/people/notifications/notification-types.ts'
 import type { NotificationRow } from '#features/people/notifications/queries.ts'
-import { html, type Part } from '#platform/html/html.ts'
-import { isMessageKey } from '#platform/html/languages.ts'
-import type { PageContext } from '#platform/html/page-context.ts'
-import { statusName } from '#platform/html/work/status.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { organizationPath, PATHS, projectPath } from '#web/kit/paths.ts'
 import { viewOf } from '#web/site/lists/rows.ts'
+import { html, type Part } from '#web/ui/html.ts'
+import { isMessageKey } from '#web/ui/languages.ts'
+import type { PageContext } from '#web/ui/page-context.ts'
+import { statusName } from '#web/ui/parts/status.ts'
 
 export type ShownNotification = {
   id: string

@@ -1,10 +1,11 @@
 // The tables of notifications: one for each day, with the notifications of a project side by side.
-import { dayText, exactTime } from '#platform/html/format.ts'
-import { html, type Markup, type Part } from '#platform/html/html.ts'
-import { face } from '#platform/html/lists.ts'
-import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
-import { listTable, nameCell, type Row } from '#platform/html/work/tables.ts'
+
 import { PATHS, withQuery } from '#web/kit/paths.ts'
+import { dayText, exactTime } from '#web/ui/format.ts'
+import { html, type Markup, type Part } from '#web/ui/html.ts'
+import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
+import { face } from '#web/ui/parts/lists.ts'
+import { listTable, nameCell, type Row } from '#web/ui/parts/tables.ts'
 import type { ShownNotification } from './describe.ts'
 
 /** Renders the notifications, newest day first. `picked` has the IDs that were selected before an error. */

@@ -1,8 +1,8 @@
 // Organization settings: trusted publishers of all its projects.
 import type { FastifyReply } from 'fastify'
 import { getPublishers, type PublisherOverview } from '#features/community/trusted-publishers/publisher-overview.ts'
+import type { FormState } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
-import type { FormState } from '#web/kit/work/form-page.ts'
 import { addFrom, PUBLISHER_LABELS, publisherParts, removeFrom } from '../publishers/publisher-parts.ts'
 import { loadManagedOrganization, type ManagedOrganization, may } from './managed-organization.ts'
 import { organizationFormOf, showOrganizationSettings } from './settings-frame.ts'

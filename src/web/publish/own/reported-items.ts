@@ -5,11 +5,11 @@ import { listVisibleVersions } from '#features/catalogue/versions/lookup/version
 import type { ReportRow } from '#features/community/reports/queries.ts'
 import type { ItemType } from '#features/community/reports/requests.ts'
 import { listCachedUsers } from '#features/people/users/user-cache.ts'
-import { html, type Markup } from '#platform/html/html.ts'
-import { type PageContext, pathTo } from '#platform/html/page-context.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { projectPath, userPath, versionPath } from '#web/kit/paths.ts'
 import { versionOf, viewOf } from '#web/site/lists/rows.ts'
+import { html, type Markup } from '#web/ui/html.ts'
+import { type PageContext, pathTo } from '#web/ui/page-context.ts'
 
 export type ReportedItem = { name: string; path: string }
 

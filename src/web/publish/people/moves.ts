@@ -1,9 +1,10 @@
 // Changes of owners: lists who gains and who loses access when a project joins or leaves an organization, and renders the
 // field for the new owner.
-import { selectField } from '#platform/html/forms.ts'
-import type { Markup, Part } from '#platform/html/html.ts'
-import type { PageContext } from '#platform/html/page-context.ts'
-import type { FormState } from '#web/kit/work/form-page.ts'
+
+import type { FormState } from '#web/kit/forms/form-page.ts'
+import type { Markup, Part } from '#web/ui/html.ts'
+import type { PageContext } from '#web/ui/page-context.ts'
+import { selectField } from '#web/ui/parts/fields.ts'
 import type { ShownRow } from './team-data.ts'
 
 /** Maximum number of people that a sentence names. */

@@ -7,10 +7,10 @@ import { Invitation, MembersPatch, toMemberChange, toMembersChange } from '#feat
 import { listUsersByPrefix } from '#features/people/users/queries.ts'
 import { listCachedUsers } from '#features/people/users/user-cache.ts'
 import { ApiError, invalidInput, validationError } from '#lib/errors.ts'
-import { checkValues } from '#web/kit/forms.ts'
+import type { FormState, Outcome } from '#web/kit/forms/form-page.ts'
+import { checkValues } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
-import type { FormState, Outcome } from '#web/kit/work/form-page.ts'
 import { type BitField, bitsOf, changeable, columnsOf, namesOf, type ShownRow, type TeamData } from './team-data.ts'
 
 /** Permissions that an invitation offers together. */

@@ -10,7 +10,7 @@ import type { OrganizationView } from '#features/community/organizations/views.t
 import { hasProjectPermission, type ProjectPermission } from '#lib/access/permissions.ts'
 import { isModerator } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
-import { checkValues } from '#web/kit/forms.ts'
+import { checkValues } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { projectPath } from '#web/kit/paths.ts'
 import { viewOf } from '#web/site/lists/rows.ts'

@@ -1,7 +1,7 @@
 // The sections of the project settings, in the order of the rail. Each settings page has an entry.
-import type { IconName } from '#platform/html/icons.ts'
-import type { MessageKey } from '#platform/html/languages.ts'
-import type { RailItem } from '#platform/html/work/frame.ts'
+import type { IconName } from '#web/ui/icons.ts'
+import type { MessageKey } from '#web/ui/languages.ts'
+import type { RailItem } from '#web/ui/parts/frame.ts'
 import type { ManagedProject } from './managed-project.ts'
 
 export type Section = {

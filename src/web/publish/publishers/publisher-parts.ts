@@ -7,15 +7,15 @@ import { removePublisher } from '#features/community/trusted-publishers/remove-p
 import { NewPublisher } from '#features/community/trusted-publishers/requests.ts'
 import { createConfirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
 import { parseId } from '#lib/ids.ts'
-import { timeAgo } from '#platform/html/format.ts'
-import { buttonForm, form, passwordField, selectField, textField } from '#platform/html/forms.ts'
-import { html, type Markup, type Part } from '#platform/html/html.ts'
-import { note } from '#platform/html/lists.ts'
-import { type PageContext, pathTo } from '#platform/html/page-context.ts'
-import { sheetPart } from '#platform/html/work/frame.ts'
-import { checkValues } from '#web/kit/forms.ts'
+import type { FormState, Outcome } from '#web/kit/forms/form-page.ts'
+import { checkValues } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
-import type { FormState, Outcome } from '#web/kit/work/form-page.ts'
+import { timeAgo } from '#web/ui/format.ts'
+import { html, type Markup, type Part } from '#web/ui/html.ts'
+import { type PageContext, pathTo } from '#web/ui/page-context.ts'
+import { buttonForm, form, passwordField, selectField, textField } from '#web/ui/parts/fields.ts'
+import { sheetPart } from '#web/ui/parts/frame.ts'
+import { note } from '#web/ui/parts/lists.ts'
 
 /** Names of the fields in error messages. */
 export const PUBLISHER_LABELS = {

@@ -5,9 +5,9 @@ import {
   listChecklistFacts,
 } from '#features/catalogue/projects/checklist/checklist.ts'
 import type { Db } from '#platform/db/db.ts'
-import { html, type Markup, type Part } from '#platform/html/html.ts'
-import type { MessageKey } from '#platform/html/languages.ts'
-import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { html, type Markup, type Part } from '#web/ui/html.ts'
+import type { MessageKey } from '#web/ui/languages.ts'
+import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
 import type { ManagedProject } from '../project/managed-project.ts'
 
 /** The label of each item, and the page that completes it, below the project. */

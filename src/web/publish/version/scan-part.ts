@@ -1,10 +1,10 @@
 // The scan of a version: what it found, and what a publisher can do about it.
 import type { ScanRow } from '#features/catalogue/scans/queries.ts'
 import type { VersionView } from '#features/catalogue/versions/views.ts'
-import { html, type Part } from '#platform/html/html.ts'
-import { note } from '#platform/html/lists.ts'
-import { pathTo } from '#platform/html/page-context.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
+import { html, type Part } from '#web/ui/html.ts'
+import { pathTo } from '#web/ui/page-context.ts'
+import { note } from '#web/ui/parts/lists.ts'
 import { type ManagedProject, may } from '../project/managed-project.ts'
 import { usualScanSeconds } from './queries.ts'
 

@@ -1,13 +1,13 @@
 // Draws the status of a published version.
 import type { VersionView } from '#features/catalogue/versions/views.ts'
-import { exactTime } from '#platform/html/format.ts'
-import { checkbox } from '#platform/html/forms.ts'
-import { html, type Markup, type Part } from '#platform/html/html.ts'
-import type { PageContext } from '#platform/html/page-context.ts'
-import { optionCards } from '#platform/html/work/choices.ts'
-import { sheetPart } from '#platform/html/work/frame.ts'
-import { statusOf } from '#platform/html/work/status.ts'
-import type { FormState } from '#web/kit/work/form-page.ts'
+import type { FormState } from '#web/kit/forms/form-page.ts'
+import { exactTime } from '#web/ui/format.ts'
+import { html, type Markup, type Part } from '#web/ui/html.ts'
+import type { PageContext } from '#web/ui/page-context.ts'
+import { optionCards } from '#web/ui/parts/choices.ts'
+import { checkbox } from '#web/ui/parts/fields.ts'
+import { sheetPart } from '#web/ui/parts/frame.ts'
+import { statusOf } from '#web/ui/parts/status.ts'
 import { errorsOfPart } from './form/file-errors.ts'
 
 export function statusPart(

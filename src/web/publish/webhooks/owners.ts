@@ -1,11 +1,12 @@
 // The pages of webhooks in the settings of projects, organizations and users.
-import { html } from '#platform/html/html.ts'
-import { sheetPart } from '#platform/html/work/frame.ts'
-import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+
+import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import { showSettings } from '#web/account/account-layout.ts'
+import { formPage } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
-import { formPage } from '#web/kit/work/form-page.ts'
+import { html } from '#web/ui/html.ts'
+import { sheetPart } from '#web/ui/parts/frame.ts'
 import { loadManagedOrganization, type ManagedOrganization } from '../organization/managed-organization.ts'
 import { organizationFormOf, showOrganizationSettings } from '../organization/settings-frame.ts'
 import { loadManagedProject, type ManagedProject } from '../project/managed-project.ts'

@@ -1,7 +1,7 @@
 // The values of the form of a webhook.
 import { type EVENT_KINDS, kindsFor } from '#features/basics/events/event-kinds.ts'
 import { ALL_EVENTS, type OwnerKind, VERSION_TYPES } from '#features/operations/webhooks/requests.ts'
-import type { FormState } from '#web/kit/work/form-page.ts'
+import type { FormState } from '#web/kit/forms/form-page.ts'
 
 /** Returns the fields of a webhook as the API takes them. */
 export function valuesOf(state: FormState) {

@@ -1,10 +1,10 @@
 // The warnings on the pages of a project: advisories about it and its versions.
 import { listShownAdvisories, type ShownAdvisory } from '#features/catalogue/versions/advisories/shown-advisories.ts'
-import { html, type Markup, type Part } from '#platform/html/html.ts'
-import { note } from '#platform/html/lists.ts'
-import { type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { advisoryPath } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
+import { html, type Markup, type Part } from '#web/ui/html.ts'
+import { type PageContext, pathTo } from '#web/ui/page-context.ts'
+import { note } from '#web/ui/parts/lists.ts'
 
 /** Number of advisories that a warning names, and of versions that it names for each. */
 const ADVISORIES_MAX = 5

@@ -1,11 +1,11 @@
 // The page of an advisory.
 import type { FastifyReply } from 'fastify'
 import { getVisibleAdvisory } from '#features/catalogue/versions/advisories/get-visible-advisory.ts'
-import { exactTime } from '#platform/html/format.ts'
-import { html, type Part } from '#platform/html/html.ts'
-import { icon, pathTo } from '#platform/html/page-context.ts'
 import { advisoryPath } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
+import { exactTime } from '#web/ui/format.ts'
+import { html, type Part } from '#web/ui/html.ts'
+import { icon, pathTo } from '#web/ui/page-context.ts'
 import { advisoryDetails, advisoryFacts, advisoryHashes, advisoryStatusNote } from './advisory-view.ts'
 
 /** Shows an advisory to everyone, and one that is not published to its author, members of the project and moderators. */

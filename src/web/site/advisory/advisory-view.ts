@@ -4,12 +4,12 @@ import { listVisibleProjects } from '#features/catalogue/projects/lookup/project
 import type { AdvisoryView } from '#features/catalogue/versions/advisories/document.ts'
 import type { AdvisoryRow } from '#features/catalogue/versions/advisories/queries.ts'
 import { listVisibleVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
-import { html, type Markup, type Part } from '#platform/html/html.ts'
-import { messageOr } from '#platform/html/languages.ts'
-import { note } from '#platform/html/lists.ts'
-import { type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { projectPath } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
+import { html, type Markup, type Part } from '#web/ui/html.ts'
+import { messageOr } from '#web/ui/languages.ts'
+import { type PageContext, pathTo } from '#web/ui/page-context.ts'
+import { note } from '#web/ui/parts/lists.ts'
 import { versionOf, viewOf } from '../lists/rows.ts'
 
 /** Returns the pairs of names and values that describe an advisory. The names of hidden projects and versions are not links. */

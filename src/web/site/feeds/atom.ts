@@ -1,6 +1,6 @@
 // Writes a feed as Atom (RFC 4287), with links to older pages (RFC 5005).
-import { escapeText } from '#platform/html/html.ts'
-import type { PageContext } from '#platform/html/page-context.ts'
+import { escapeText } from '#lib/text/xml.ts'
+import type { PageContext } from '#web/ui/page-context.ts'
 import { type Document, type Entry, stableId } from './feed.ts'
 
 export function writeAtom(page: PageContext, feed: Document): string {

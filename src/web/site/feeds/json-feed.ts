@@ -1,5 +1,5 @@
 // Writes a feed as JSON Feed 1.1.
-import type { PageContext } from '#platform/html/page-context.ts'
+import type { PageContext } from '#web/ui/page-context.ts'
 import { type Document, stableId } from './feed.ts'
 
 export function writeJsonFeed({ site: { url }, language }: PageContext, feed: Document): string {

@@ -1,5 +1,5 @@
 // The routes of all feeds. Each exists in both formats.
-import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import type { Pages } from '#web/kit/pages.ts'
 import { listPath, offeredTypes, projectSegments } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'

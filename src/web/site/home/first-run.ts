@@ -1,12 +1,12 @@
 // The home page of an instance without projects: leads the operator on, and tells visitors what they can do.
 import { hasAdmin } from '#features/people/accounts/sign-up/create-first-admin.ts'
 import { isAdmin } from '#lib/access/viewer.ts'
-import { html, type Markup, type Part } from '#platform/html/html.ts'
-import type { IconName } from '#platform/html/icons.ts'
-import type { MessageKey } from '#platform/html/languages.ts'
-import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { PATHS, signInPath } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
+import { html, type Markup, type Part } from '#web/ui/html.ts'
+import type { IconName } from '#web/ui/icons.ts'
+import type { MessageKey } from '#web/ui/languages.ts'
+import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
 
 type Step = { icon: IconName; title: MessageKey; text: MessageKey; path: string; label: MessageKey; isMain?: boolean }
 

@@ -1,9 +1,9 @@
 // The values that the filters of a list offer: those of the taxonomy that its type has, the most used first.
 import { countChoices, fieldIs, releasesOf } from '#features/operations/search/facet-counts.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
-import { offered, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { Deps } from '#ports/deps.ts'
 import { normalize } from '#ports/search-index/filter/normalize.ts'
+import { offered, type Taxonomy } from '#taxonomy/taxonomy.ts'
 import type { ProjectType } from '#web/kit/paths.ts'
 import { type Facet, FIXED_VALUES, type ListRequest } from './list-request.ts'
 

@@ -1,12 +1,12 @@
 // The filters of a list. The page contains every value that its type has, and hides those without hits. The script shows and
 // hides them by the counts of a changed list, so that it loads numbers only.
 import { createHash } from 'node:crypto'
-import { wholeNumber } from '#platform/html/format.ts'
-import { hiddenField } from '#platform/html/forms.ts'
-import { attributes, html, type Markup, type Part } from '#platform/html/html.ts'
-import type { Language } from '#platform/html/languages.ts'
-import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { listPath } from '#web/kit/paths.ts'
+import { wholeNumber } from '#web/ui/format.ts'
+import { attributes, html, type Markup, type Part } from '#web/ui/html.ts'
+import type { Language } from '#web/ui/languages.ts'
+import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
+import { hiddenField } from '#web/ui/parts/fields.ts'
 import { tagName } from '../names.ts'
 import type { Choice, FoundList } from './list-query.ts'
 import { FACETS, type Facet, type ListRequest, listUrl } from './list-request.ts'

@@ -1,6 +1,6 @@
 // The query parameters of the search pages of the original service, so that links to these pages work here with another
 // host. docs/contributors/site.md has a table.
-import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import { PER_PAGE } from './list-request.ts'
 
 /** Keys that only the original service has. */

@@ -1,8 +1,9 @@
 // Documents for search engines and browsers: robots.txt, search description, manifest.
-import { assetHref, type PageContext, pathTo } from '#platform/html/page-context.ts'
+
 import type { Deps } from '#ports/deps.ts'
 import type { Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
+import { assetHref, type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { xml } from '../feeds/atom.ts'
 import { createModifiedTimes, sendDocument } from './send-document.ts'
 import { speculationRules } from './speculation.ts'

@@ -20,7 +20,7 @@ async function sendFavicon({ deps, page, req, reply }: PageRequest): Promise<Fas
   const { mark, assets } = page.site
   const drawn = assets.get('mark.svg')
   if (drawn === undefined) throw notFound('page')
-  const etag = entityTag(mark?.url ?? drawn.name)
+  const etag = entityTag(mark?.url ?? drawn.path)
   void reply.header('etag', etag).header('cache-control', 'public, max-age=86400')
   if (isUnchanged(req, reply, etag)) return reply.send()
   const bytes = await deps.cache.remember(FAVICONS).get(etag, async () => {

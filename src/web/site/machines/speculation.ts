@@ -1,9 +1,9 @@
 // Speculation rules: browsers prefetch a public page when the pointer rests on its link. The header of public pages names
 // this document, so that the content policy needs no exception. https://wicg.github.io/nav-speculation/speculation-rules.html
 
-import { type PageContext, pathTo } from '#platform/html/page-context.ts'
-import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import { listPath, offeredTypes, PATHS, projectSegments } from '#web/kit/paths.ts'
+import { type PageContext, pathTo } from '#web/ui/page-context.ts'
 
 /** Pages below a project that are forms or files. */
 const NOT_BELOW_PROJECTS = ['/settings*', '/versions/new*', '/save*', '/statistics.csv', '/versions.atom']

@@ -2,7 +2,7 @@
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import type { AnswerView } from '#features/catalogue/resolve/views.ts'
 import type { VersionView } from '#features/catalogue/versions/views.ts'
-import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 

@@ -1,11 +1,12 @@
 // The frame of the pages of users, organizations and collections.
-import { html, type Markup, type Part } from '#platform/html/html.ts'
-import { emptyState, face, pager, tabs } from '#platform/html/lists.ts'
-import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
+
 import { isSet } from '#web/kit/cookies.ts'
 import { feedLinks, type ProjectType } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import type { ShownPage } from '#web/kit/send-page.ts'
+import { html, type Markup, type Part } from '#web/ui/html.ts'
+import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
+import { emptyState, face, pager, tabs } from '#web/ui/parts/lists.ts'
 import { hitList } from '../lists/rows.ts'
 import { hueClass, setupName, TYPE_ICONS, typesName } from '../names.ts'
 import { setupForm } from '../setup-form.ts'

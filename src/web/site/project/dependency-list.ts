@@ -1,9 +1,9 @@
 // Lists of dependencies, by their kind.
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import type { VersionView } from '#features/catalogue/versions/views.ts'
-import { html, type Markup, type Part } from '#platform/html/html.ts'
-import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { versionPath } from '#web/kit/paths.ts'
+import { html, type Markup, type Part } from '#web/ui/html.ts'
+import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { tile } from '../lists/rows.ts'
 import type { Dependency } from './offer.ts'
 

@@ -1,6 +1,6 @@
 // Gallery images in pages. Browsers choose the copy that suits their screen.
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
-import { attributes, type Markup } from '#platform/html/html.ts'
+import { attributes, type Markup } from '#web/ui/html.ts'
 
 type GalleryItem = ProjectView['gallery'][number]
 

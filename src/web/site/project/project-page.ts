@@ -1,9 +1,9 @@
 // The first page of a project: description, compatibility, people and details.
 import type { FastifyReply } from 'fastify'
 import type { CachedProject } from '#features/catalogue/projects/lookup/project-cache.ts'
-import { html } from '#platform/html/html.ts'
 import { PROJECT_TYPES } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
+import { html } from '#web/ui/html.ts'
 import { projectAdvisories } from '../advisory/advisory-notes.ts'
 import { typeName } from '../names.ts'
 import { setupForm } from '../setup-form.ts'

@@ -1,8 +1,8 @@
 // The verdict of the scanner on the files of a version.
 import type { ScanRow } from '#features/catalogue/scans/queries.ts'
-import { timeAgo } from '#platform/html/format.ts'
-import { html, type Markup, type Part } from '#platform/html/html.ts'
-import { icon, type PageContext } from '#platform/html/page-context.ts'
+import { timeAgo } from '#web/ui/format.ts'
+import { html, type Markup, type Part } from '#web/ui/html.ts'
+import { icon, type PageContext } from '#web/ui/page-context.ts'
 import type { Offer } from './offer.ts'
 
 /** Shows that the scanner passed the files. Only members and moderators see other verdicts. */

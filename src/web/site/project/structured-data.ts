@@ -1,8 +1,8 @@
 // Structured data (JSON-LD, https://schema.org) for search engines: the project or version as software, and the position of
 // the page in the site.
 import type { VersionView } from '#features/catalogue/versions/views.ts'
-import type { PageContext } from '#platform/html/page-context.ts'
 import { listPath, PROJECT_TYPES } from '#web/kit/paths.ts'
+import type { PageContext } from '#web/ui/page-context.ts'
 import { fieldTexts } from '../lists/rows.ts'
 import { tagNames, typesName } from '../names.ts'
 import { primaryFile } from './offer.ts'

@@ -1,8 +1,8 @@
 // Texts for build tools and packs that name one version of a project. None of them is translated.
 import type { VersionView } from '#features/catalogue/versions/views.ts'
-import { html, type Markup, type Part } from '#platform/html/html.ts'
-import type { PageContext } from '#platform/html/page-context.ts'
 import type { Side } from '#ports/search-index/sides.ts'
+import { html, type Markup, type Part } from '#web/ui/html.ts'
+import type { PageContext } from '#web/ui/page-context.ts'
 import { primaryFile } from '../project/offer.ts'
 import { copyButton } from './version-parts.ts'
 

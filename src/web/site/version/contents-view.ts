@@ -1,8 +1,8 @@
 // Shows the contents of archives: folders with their files and sizes, and what the manifests declare.
 import type { Manifest } from '#features/catalogue/versions/manifests/manifest.ts'
-import { fileSize, visibleName } from '#platform/html/format.ts'
-import { html, type Markup, type Part } from '#platform/html/html.ts'
-import { icon, type PageContext } from '#platform/html/page-context.ts'
+import { fileSize, visibleName } from '#web/ui/format.ts'
+import { html, type Markup, type Part } from '#web/ui/html.ts'
+import { icon, type PageContext } from '#web/ui/page-context.ts'
 import { tagNames } from '../names.ts'
 import type { Folder } from './version-contents.ts'
 

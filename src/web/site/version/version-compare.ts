@@ -1,9 +1,9 @@
 // The difference between a version and the previous one: what it supports, what it needs, and the files in its archive.
 import type { VersionView } from '#features/catalogue/versions/views.ts'
-import { fileSize } from '#platform/html/format.ts'
-import { html, type Markup, type Part } from '#platform/html/html.ts'
-import { icon, type PageContext } from '#platform/html/page-context.ts'
-import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { Taxonomy } from '#taxonomy/taxonomy.ts'
+import { fileSize } from '#web/ui/format.ts'
+import { html, type Markup, type Part } from '#web/ui/html.ts'
+import { icon, type PageContext } from '#web/ui/page-context.ts'
 import { fieldTexts } from '../lists/rows.ts'
 import { tagNames, versionRuns } from '../names.ts'
 import { type Dependency, primaryFile } from '../project/offer.ts'

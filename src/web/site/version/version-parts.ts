@@ -1,11 +1,11 @@
 // Parts that the lists and the pages of versions share.
 import { listSharedNumbers } from '#features/catalogue/versions/lookup/version-list.ts'
 import type { VersionView } from '#features/catalogue/versions/views.ts'
-import { html, type Markup, type Part } from '#platform/html/html.ts'
-import { badge, note } from '#platform/html/lists.ts'
-import { type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { versionPath } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
+import { html, type Markup, type Part } from '#web/ui/html.ts'
+import { type PageContext, pathTo } from '#web/ui/page-context.ts'
+import { badge, note } from '#web/ui/parts/lists.ts'
 import type { ProjectData } from '../project/project-data.ts'
 
 type Named = Pick<VersionView, 'id' | 'version_number'>

@@ -1,5 +1,5 @@
 import { ApiError, validationError } from '#lib/errors.ts'
-import { type TagListName, type TagLists, type TaxonomyData, withTagLists } from '#platform/taxonomy/taxonomy-files.ts'
+import { type TagListName, type TagLists, type TaxonomyData, withTagLists } from '#taxonomy/taxonomy-files.ts'
 import type { EditedLists } from './queries.ts'
 
 /** Returns the rows of the edited lists. */

@@ -1,8 +1,8 @@
 // Queries of the lists of tags that operators have edited, and of what uses their tags.
 import { sql } from 'kysely'
 import type { Db, Tx } from '#platform/db/db.ts'
-import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
-import type { TagListName, TagLists } from '#platform/taxonomy/taxonomy-files.ts'
+import type { Taxonomy } from '#taxonomy/taxonomy.ts'
+import type { TagListName, TagLists } from '#taxonomy/taxonomy-files.ts'
 
 type EditedList = { rows: TagLists[TagListName]; revision: number; changed: Date }
 export type EditedLists = { [List in TagListName]?: EditedList & { rows: TagLists[List] } }

@@ -1,6 +1,6 @@
 // Requests of operators that edit tags.
 import Type, { type TSchema } from 'typebox'
-import { TAG_LISTS } from '#platform/taxonomy/taxonomy-files.ts'
+import { TAG_LISTS } from '#taxonomy/taxonomy-files.ts'
 
 const Revision = Type.Optional(
   Type.Integer({

@@ -1,8 +1,8 @@
 import type { Actor } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { transaction } from '#platform/cache/transaction.ts'
-import { type TagListName, type TagLists, tagListsOf } from '#platform/taxonomy/taxonomy-files.ts'
 import type { Deps } from '#ports/deps.ts'
+import { type TagListName, type TagLists, tagListsOf } from '#taxonomy/taxonomy-files.ts'
 import { checkLists, checkRevision, rowsOf } from './check-lists.ts'
 import { deleteList, lockEditedLists, saveList } from './queries.ts'
 

@@ -4,14 +4,8 @@ import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import type { Db } from '#platform/db/db.ts'
-import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
-import {
-  TAG_LISTS,
-  type TagListName,
-  type TagLists,
-  type TaxonomyData,
-  tagListsOf,
-} from '#platform/taxonomy/taxonomy-files.ts'
+import type { Taxonomy } from '#taxonomy/taxonomy.ts'
+import { TAG_LISTS, type TagListName, type TagLists, type TaxonomyData, tagListsOf } from '#taxonomy/taxonomy-files.ts'
 import { countTagUses, type EditedLists, readEditedLists, type TagUses } from './queries.ts'
 import { nameOf } from './update-tag-list.ts'
 

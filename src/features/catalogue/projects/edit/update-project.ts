@@ -17,9 +17,9 @@ import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import { onUnique } from '#platform/db/pg-errors.ts'
 import type { Project } from '#platform/db/schema.ts'
-import { parseLicense } from '#platform/taxonomy/licenses.ts'
-import { checkCategories, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { Deps } from '#ports/deps.ts'
+import { parseLicense } from '#taxonomy/licenses.ts'
+import { checkCategories, type Taxonomy } from '#taxonomy/taxonomy.ts'
 import {
   applyLinkChanges,
   checkProjectName,

@@ -14,7 +14,7 @@ import type { Counted } from '#platform/cache/changes.ts'
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { DerivedForm } from '#platform/cache/entries.ts'
 import type { Db } from '#platform/db/db.ts'
-import { loadersWith, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import { loadersWith, type Taxonomy } from '#taxonomy/taxonomy.ts'
 import { listProjectReadsByNames, type ProjectReadRow } from '../queries.ts'
 import { toProjectView } from '../views.ts'
 

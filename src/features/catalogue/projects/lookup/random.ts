@@ -5,7 +5,7 @@ import { getStatistics } from '#features/basics/statistics/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput } from '#lib/errors.ts'
 import type { Db } from '#platform/db/db.ts'
-import { loadersOf } from '#platform/taxonomy/taxonomy.ts'
+import { loadersOf } from '#taxonomy/taxonomy.ts'
 import { type CachedProject, listVisibleProjects, type ProjectReader } from './project-cache.ts'
 
 export const RandomQuery = Type.Object({

@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { type FilesConfig, imageUrl } from '#features/basics/images/hosted-image.ts'
 import { Nullable } from '#lib/schema/schema-parts.ts'
-import { projectTypesOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import { projectTypesOf, type Taxonomy } from '#taxonomy/taxonomy.ts'
 
 const REASONS = ['letters', 'words', 'icon'] as const
 

@@ -1,7 +1,7 @@
 // The filter of candidates: the filter of the update check, and the loaders that are accepted after it.
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import type { ResolvingRules } from '#platform/taxonomy/resolving.ts'
-import { checkLoaders, projectTypesOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { ResolvingRules } from '#taxonomy/resolving.ts'
+import { checkLoaders, projectTypesOf, type Taxonomy } from '#taxonomy/taxonomy.ts'
 import { isListedAndPasses, NOT_WITHDRAWN, type VersionFilter } from '../../versions/lookup/version-filter.ts'
 
 export type Target = {

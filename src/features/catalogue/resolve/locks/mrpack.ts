@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers'
 import { ZipFile } from 'yazl'
 import { invalidInput } from '#lib/errors.ts'
 import { convertInPieces } from '#lib/text/json-pieces.ts'
-import type { FileRules } from '#platform/taxonomy/file-rules.ts'
+import type { FileRules } from '#taxonomy/file-rules.ts'
 import { DEFAULT_NAME, DEFAULT_VERSION, listPackFiles, loaderKeyOf, type PackDeps } from './pack.ts'
 import type { LockFiles } from './store-lock.ts'
 

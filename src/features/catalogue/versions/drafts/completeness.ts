@@ -2,8 +2,8 @@
 
 import { ApiError, validationError } from '#lib/errors.ts'
 import { DAY_MS } from '#lib/time.ts'
-import { type LoaderFieldValues, missingFields } from '#platform/taxonomy/loader-fields.ts'
-import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import { type LoaderFieldValues, missingFields } from '#taxonomy/loader-fields.ts'
+import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 
 /** Time after the last change of an incomplete draft after which Depot deletes it. */
 const KEPT_MS = 7 * DAY_MS

@@ -1,8 +1,8 @@
 // The files of a draft, and its expiry after they change.
 
 import type { Db, Tx } from '#platform/db/db.ts'
-import type { LoaderFieldValues } from '#platform/taxonomy/loader-fields.ts'
 import type { Deps } from '#ports/deps.ts'
+import type { LoaderFieldValues } from '#taxonomy/loader-fields.ts'
 import type { VersionRow } from '../queries.ts'
 import { draftExpiry } from './completeness.ts'
 

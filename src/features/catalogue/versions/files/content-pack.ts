@@ -4,7 +4,7 @@ import { Compile } from 'typebox/compile'
 import { type ApiError, invalidInput } from '#lib/errors.ts'
 import { Maybe } from '#lib/schema/schema-parts.ts'
 import type { Archive } from '#platform/archives/inspect-archive.ts'
-import type { ContentPackRules } from '#platform/taxonomy/file-rules.ts'
+import type { ContentPackRules } from '#taxonomy/file-rules.ts'
 import { nameProblem } from './filename.ts'
 
 const INDEX_BYTES_MAX = 4 * 1024 * 1024

@@ -1,7 +1,7 @@
 // Checks whether an uploaded file looks like a file for its loaders. The rules are data: taxonomy/file-rules.json.
 import { invalidInput, validationError } from '#lib/errors.ts'
 import type { Archive } from '#platform/archives/inspect-archive.ts'
-import type { Alternative, FileRule, FileRules } from '#platform/taxonomy/file-rules.ts'
+import type { Alternative, FileRule, FileRules } from '#taxonomy/file-rules.ts'
 import { packLoadersOf } from '../manifests/pack-manifests.ts'
 import { type Embedded, listEmbedded, type PackOptions, readPackIndex } from './content-pack.ts'
 import type { CheckedFilename } from './filename.ts'

@@ -1,6 +1,6 @@
 // Checks the names of published files: one path component that is safe on every operating system.
 import { type ApiError, invalidInput } from '#lib/errors.ts'
-import type { FileRules } from '#platform/taxonomy/file-rules.ts'
+import type { FileRules } from '#taxonomy/file-rules.ts'
 
 export type CheckedFilename = {
   /** The name as sent. */

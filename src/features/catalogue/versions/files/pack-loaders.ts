@@ -1,6 +1,6 @@
 // The loaders inside a content pack: its index names them, and a loader field stores them.
 import { validationError } from '#lib/errors.ts'
-import type { LoaderFieldValues } from '#platform/taxonomy/loader-fields.ts'
+import type { LoaderFieldValues } from '#taxonomy/loader-fields.ts'
 
 /** Loader field of packs. */
 export const PACK_LOADERS_FIELD = 'mrpack_loaders'

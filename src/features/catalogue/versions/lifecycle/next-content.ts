@@ -6,13 +6,8 @@ import { type PatchColumns, toColumns } from '#lib/schema/patch.ts'
 import { Refusals } from '#lib/schema/refusals.ts'
 import { isBlank } from '#lib/text/text-rules.ts'
 import type { Version } from '#platform/db/schema.ts'
-import {
-  checkDraftFields,
-  checkLoaderFields,
-  type LoaderFieldValues,
-  withDefaults,
-} from '#platform/taxonomy/loader-fields.ts'
-import { checkLoaders, fieldsOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import { checkDraftFields, checkLoaderFields, type LoaderFieldValues, withDefaults } from '#taxonomy/loader-fields.ts'
+import { checkLoaders, fieldsOf, type Taxonomy } from '#taxonomy/taxonomy.ts'
 import type { VersionRow } from '../queries.ts'
 import { type VersionKeys, type VersionPatch, versionPatchKeys } from './requests.ts'
 

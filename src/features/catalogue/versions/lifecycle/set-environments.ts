@@ -2,8 +2,8 @@
 import { sql } from 'kysely'
 import type { ChangeSet } from '#platform/cache/changes.ts'
 import type { Tx } from '#platform/db/db.ts'
-import type { LoaderFieldValues } from '#platform/taxonomy/loader-fields.ts'
-import { fieldsOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { LoaderFieldValues } from '#taxonomy/loader-fields.ts'
+import { fieldsOf, type Taxonomy } from '#taxonomy/taxonomy.ts'
 
 const FIELD = 'environment'
 

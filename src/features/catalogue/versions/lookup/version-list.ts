@@ -2,7 +2,7 @@
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Position } from '#platform/db/list-position.ts'
-import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import {
   listSharedNumbersOf,
   listVersionIdsOf,

@@ -2,7 +2,7 @@
 // release of today; versions that are not released are never proposed.
 
 import { compare } from '#lib/compare.ts'
-import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import type { DeclaredGameVersions } from './manifest.ts'
 
 /** Numbers of a release: 1.20.4 is [1, 20, 4]. Missing numbers are 0. */

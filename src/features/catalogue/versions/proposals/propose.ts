@@ -2,8 +2,8 @@
 // file, otherwise from the previous version. If two sources disagree, both are offered and none is preselected.
 
 import { VERSION_NUMBER } from '#lib/text/text-rules.ts'
-import type { LoaderFieldValues } from '#platform/taxonomy/loader-fields.ts'
-import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { LoaderFieldValues } from '#taxonomy/loader-fields.ts'
+import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import { expandGameVersions } from '../manifests/game-versions.ts'
 import type { DeclaredDependency, Manifest } from '../manifests/manifest.ts'
 import { type Channel, channelIn, mentionsNumber, numberIn } from './file-name.ts'

@@ -5,7 +5,7 @@ import { isIdForm } from '#lib/ids.ts'
 import { Id } from '#lib/schema/schema-parts.ts'
 import { checkText } from '#lib/text/text-rules.ts'
 import { HOUR_MS } from '#lib/time.ts'
-import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 
 export const TAKEDOWN_KINDS = ['project', 'version', 'file', 'image', 'collection', 'user'] as const
 export type TakedownKind = (typeof TAKEDOWN_KINDS)[number]

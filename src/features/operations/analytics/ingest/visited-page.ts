@@ -1,6 +1,6 @@
 // Parses the URL of a visited page: its domain, its path and the project that it shows.
 import { validationError } from '#lib/errors.ts'
-import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 
 export type PageAddress = {
   domain: string

@@ -3,7 +3,7 @@ import { parseProjectData } from '#features/catalogue/publishing/requests.ts'
 import { type NewVersion, parseVersionData } from '#features/catalogue/versions/publish/requests.ts'
 import { ApiError } from '#lib/errors.ts'
 import { Refusals } from '#lib/schema/refusals.ts'
-import { fieldsOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import { fieldsOf, type Taxonomy } from '#taxonomy/taxonomy.ts'
 import { CopyFailure } from '../failures.ts'
 import type { RemoteProject, RemoteVersion } from '../source/remote-objects.ts'
 

@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox'
 import { validationError } from '#lib/errors.ts'
 import { Maybe } from '#lib/schema/schema-parts.ts'
 import { checkHttpsUrl, URL_LENGTH_MAX } from '#lib/text/text-rules.ts'
-import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 
 const DONATIONS_MAX = 64
 

@@ -8,7 +8,7 @@ import type { UploadedPart } from '#features/catalogue/versions/publish/prepare-
 import { renameAliases } from '#lib/schema/aliases.ts'
 import { checkBody } from '#lib/schema/schema-errors.ts'
 import { Maybe, Nullable } from '#lib/schema/schema-parts.ts'
-import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import { isPackPart } from '../catalogue/pack-loaders.ts'
 import { environmentOf, type Sides, SideView } from '../catalogue/sides.ts'
 import { type FieldNames, firstPart } from '../error-names.ts'

@@ -9,7 +9,7 @@ import { REQUESTABLE_STATUSES } from '#lib/project-status.ts'
 import { renameAliases } from '#lib/schema/aliases.ts'
 import { checkBody } from '#lib/schema/schema-errors.ts'
 import { Maybe } from '#lib/schema/schema-parts.ts'
-import { fieldsOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import { fieldsOf, type Taxonomy } from '#taxonomy/taxonomy.ts'
 import { isPackName, loadersToWrite } from '../catalogue/pack-loaders.ts'
 import { type FieldNames, firstPart } from '../error-names.ts'
 

@@ -1,7 +1,7 @@
 // Normalises the case of filter values, because v2 clients send them in any case.
 
-import { listLicenses } from '#platform/taxonomy/licenses.ts'
 import type { Predicate } from '#ports/search-index/filter/tree.ts'
+import { listLicenses } from '#taxonomy/licenses.ts'
 
 /** Fields whose values are lower-case terms of the taxonomy. */
 const LOWER_CASE = new Set([

@@ -1,10 +1,10 @@
 // Draws the changelog of a version with its preview.
 import { CHANGELOG_LENGTH_MAX } from '#features/catalogue/versions/publish/requests.ts'
-import { wholeNumber } from '#platform/html/format.ts'
-import { attributes, html, type Markup } from '#platform/html/html.ts'
-import { sheetPart } from '#platform/html/work/frame.ts'
+import type { FormState } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
-import type { FormState } from '#web/kit/work/form-page.ts'
+import { wholeNumber } from '#web/ui/format.ts'
+import { attributes, html, type Markup } from '#web/ui/html.ts'
+import { sheetPart } from '#web/ui/parts/frame.ts'
 import { errorsOfPart } from './file-errors.ts'
 
 /** `swaps`: IDs of the elements that the script updates while the user types. */

@@ -1,13 +1,13 @@
 // Errors of files: next to the file that they are about.
 import type { VersionView } from '#features/catalogue/versions/views.ts'
 import type { ApiError } from '#lib/errors.ts'
-import type { FormError } from '#platform/html/forms.ts'
-import { attributes, html, type Part } from '#platform/html/html.ts'
-import { icon, type PageContext } from '#platform/html/page-context.ts'
-import { withoutRawNames } from '#platform/html/refusals.ts'
-import type { FileRules } from '#platform/taxonomy/file-rules.ts'
-import type { FormState } from '#web/kit/work/form-page.ts'
+import type { FileRules } from '#taxonomy/file-rules.ts'
+import type { FormState } from '#web/kit/forms/form-page.ts'
 import { tagNames } from '#web/site/names.ts'
+import { attributes, html, type Part } from '#web/ui/html.ts'
+import { icon, type PageContext } from '#web/ui/page-context.ts'
+import type { FormError } from '#web/ui/parts/fields.ts'
+import { withoutRawNames } from '#web/ui/refusals.ts'
 import type { RefusedFile } from './receive-form.ts'
 
 /** ID of the row of a stored file, and of a refused file. */

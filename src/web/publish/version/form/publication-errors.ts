@@ -1,12 +1,12 @@
 // The errors of a refused publication, by field.
 import { listCachedVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
 import type { ApiError } from '#lib/errors.ts'
-import type { FormError } from '#platform/html/forms.ts'
-import { html } from '#platform/html/html.ts'
-import { pathTo } from '#platform/html/page-context.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { versionOf } from '#web/site/lists/rows.ts'
 import { termName } from '#web/site/names.ts'
+import { html } from '#web/ui/html.ts'
+import { pathTo } from '#web/ui/page-context.ts'
+import type { FormError } from '#web/ui/parts/fields.ts'
 import type { ManagedProject } from '../../project/managed-project.ts'
 
 /** Returns one error per missing field, or the version with the same number and files; otherwise nothing. */

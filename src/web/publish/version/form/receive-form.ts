@@ -7,13 +7,13 @@ import { FILE_BYTES_MAX, type UploadedPart } from '#features/catalogue/versions/
 import { FILE_PARTS_MAX } from '#features/catalogue/versions/publish/requests.ts'
 import { ApiError, forbidden } from '#lib/errors.ts'
 import { checkStorable } from '#lib/text/text-rules.ts'
-import type { Part } from '#platform/html/html.ts'
-import { withoutRawNames } from '#platform/html/refusals.ts'
 import { readPageForm } from '#platform/http/bodies/page-form.ts'
 import type { App } from '#platform/http/server.ts'
+import { keepForm } from '#web/kit/forms/lost-input.ts'
 import type { PageOptions } from '#web/kit/pages.ts'
 import type { PageRequest } from '#web/kit/request.ts'
-import { keepForm } from '#web/kit/work/lost-input.ts'
+import type { Part } from '#web/ui/html.ts'
+import { withoutRawNames } from '#web/ui/refusals.ts'
 
 /** A file that was not stored. */
 export type RefusedFile = { filename: string; message: string; lang?: string; more?: Part }

@@ -1,7 +1,8 @@
 // Says where a proposal comes from.
-import { html, type Markup } from '#platform/html/html.ts'
-import { icon } from '#platform/html/page-context.ts'
+
 import type { OwnRequest } from '#web/kit/pages.ts'
+import { html, type Markup } from '#web/ui/html.ts'
+import { icon } from '#web/ui/page-context.ts'
 
 type Source = { kind: string; entry?: string; version_number?: string }
 

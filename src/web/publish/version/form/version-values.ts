@@ -2,8 +2,8 @@
 import { DEPENDENCY_TYPES, FILE_TYPES, VERSION_TYPES } from '#features/catalogue/versions/kinds.ts'
 import type { VersionPatch } from '#features/catalogue/versions/lifecycle/requests.ts'
 import type { VersionView } from '#features/catalogue/versions/views.ts'
-import { fieldsOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
-import type { FormState } from '#web/kit/work/form-page.ts'
+import { fieldsOf, type Taxonomy } from '#taxonomy/taxonomy.ts'
+import type { FormState } from '#web/kit/forms/form-page.ts'
 import { fieldTexts } from '#web/site/lists/rows.ts'
 import type { ProposalsOf } from './upload-data.ts'
 

@@ -1,11 +1,11 @@
 // Files that the draft names and that have not arrived completely, or that no page has added yet.
 import { metadataOf } from '#features/catalogue/versions/uploads/headers.ts'
 import type { UploadRow } from '#features/catalogue/versions/uploads/queries.ts'
-import { fileSize } from '#platform/html/format.ts'
-import { attributes, html, type Markup } from '#platform/html/html.ts'
-import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
-import { uploadProgress } from '#platform/html/work/choices.ts'
 import { PATHS } from '#web/kit/paths.ts'
+import { fileSize } from '#web/ui/format.ts'
+import { attributes, html, type Markup } from '#web/ui/html.ts'
+import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
+import { uploadProgress } from '#web/ui/parts/choices.ts'
 
 export function waitingRows(page: PageContext, uploads: readonly UploadRow[]): Markup[] {
   const { language } = page

@@ -1,10 +1,11 @@
 // Draws when the version is published: now, or at a time in a time zone.
-import { textField } from '#platform/html/forms.ts'
-import { html, type Markup } from '#platform/html/html.ts'
-import { optionCards } from '#platform/html/work/choices.ts'
-import { sheetPart } from '#platform/html/work/frame.ts'
+
+import type { FormState } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
-import type { FormState } from '#web/kit/work/form-page.ts'
+import { html, type Markup } from '#web/ui/html.ts'
+import { optionCards } from '#web/ui/parts/choices.ts'
+import { textField } from '#web/ui/parts/fields.ts'
+import { sheetPart } from '#web/ui/parts/frame.ts'
 import { lastZone } from '../../zone.ts'
 import { instantOf, offsetText } from '../form/schedule.ts'
 import type { UploadData } from '../form/upload-data.ts'

@@ -1,12 +1,12 @@
 // The HTML document of every page: head, header and footer.
 
-import { csrfField } from './forms.ts'
 import { attributes, html, type Markup, type Part, trusted } from './html.ts'
 import { classOfHue } from './hues.ts'
 import type { IconName } from './icons.ts'
 import { type MessageKey, OFFERED_LANGUAGES } from './languages.ts'
-import { face } from './lists.ts'
 import { assetHref, icon, type PageContext, pathTo, type SiteLink, THEMES } from './page-context.ts'
+import { csrfField } from './parts/fields.ts'
+import { face } from './parts/lists.ts'
 
 export type Feed = { path: string; title: string; type: 'application/atom+xml' | 'application/feed+json' }
 

@@ -1,6 +1,6 @@
 // Fits sanitized markup into a page: levels and IDs of headings, and keyboard access to wide elements. The sanitizer
 // closes every element and escapes the rest, so regular expressions can find tags.
-import { escapeText } from '../html.ts'
+import { escapeText } from '#lib/text/xml.ts'
 import { ID_PREFIX, type MarkdownOptions } from './sanitize.ts'
 
 /** Returns the markup with headings in order from `h2` on, each with an ID. */

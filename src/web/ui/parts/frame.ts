@@ -3,8 +3,8 @@
 import { wholeNumber } from '../format.ts'
 import { attributes, html, type Markup, type Part } from '../html.ts'
 import type { IconName } from '../icons.ts'
-import { breadcrumbs } from '../lists.ts'
 import { icon, type PageContext, pathTo } from '../page-context.ts'
+import { breadcrumbs } from './lists.ts'
 
 /** The subject of a page: a project, an organization, the queue. */
 export type Subject = {

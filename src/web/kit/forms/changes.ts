@@ -1,10 +1,10 @@
 // The changes of a project, a version or a user between two states: texts by word, lists, links, icon, images and versions.
 import type { Static } from 'typebox'
 import type { ProjectChangesView } from '#features/community/moderation/changes-views.ts'
-import { html, type Markup, type Part } from '#platform/html/html.ts'
-import { messageOr } from '#platform/html/languages.ts'
-import type { PageContext } from '#platform/html/page-context.ts'
-import { type FieldRow, fieldDiff, marked, textDiff } from '#platform/html/work/diff.ts'
+import { html, type Markup, type Part } from '#web/ui/html.ts'
+import { messageOr } from '#web/ui/languages.ts'
+import type { PageContext } from '#web/ui/page-context.ts'
+import { type FieldRow, fieldDiff, marked, textDiff } from '#web/ui/parts/diff.ts'
 
 type Changes = Pick<Static<typeof ProjectChangesView>, 'texts' | 'lists' | 'links' | 'icon' | 'gallery' | 'versions'>
 type TextChange = Changes['texts'][number]

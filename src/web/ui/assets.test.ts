@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { basename } from 'node:path'
 import { test } from 'node:test'
 import { Script } from 'node:vm'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
@@ -63,9 +64,9 @@ test('each joined script is complete and can be parsed', () => {
 })
 
 test('names hold the hash of the content, and every encoding is of the same bytes and made once', async () => {
-  for (const { name, bytes, encode } of assets.values()) {
-    assert.match(name, /^[a-z-]+\.[0-9a-f]{12}\.(css|js|svg|woff2)$/)
-    assert.equal(encode === undefined, name.endsWith('.woff2'))
+  for (const { path, bytes, encode } of assets.values()) {
+    assert.match(path, /^\/assets\/[a-z-]+\.[0-9a-f]{12}\.(css|js|svg|woff2)$/)
+    assert.equal(encode === undefined, path.endsWith('.woff2'))
     if (encode === undefined) continue
     const [first, again] = await Promise.all([encode('br'), encode('br')])
     assert.equal(first, again)
@@ -77,7 +78,7 @@ test('names hold the hash of the content, and every encoding is of the same byte
 test('the style loads nothing but fonts that are there, and no rule names a side', () => {
   const style = text('site.css') + text('work.css')
   const loaded = [...style.matchAll(/url\(([^)]*)\)/g)].map(([, name]) => name)
-  const names = [...assets.values()].map(({ name }) => name)
+  const names = [...assets.values()].map(({ path }) => basename(path))
   assert.equal(loaded.length, 2)
   assert.ok(loaded.every((name) => name !== undefined && names.includes(name)))
   const sided = style.match(

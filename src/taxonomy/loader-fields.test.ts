@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { checkLoaderFields } from './loader-fields.ts'
 import { type LoaderField, loadTaxonomy, sortFieldValues, type Taxonomy } from './taxonomy.ts'
 
-const DEFAULT_SET = path.join(import.meta.dirname, '../../../taxonomy')
+const DEFAULT_SET = path.join(import.meta.dirname, '../../taxonomy')
 const { taxonomy } = loadTaxonomy()
 const created = '2024-01-01T00:00:00.000Z'
 

@@ -1,7 +1,8 @@
 // Tables with bulk actions, rows of fields, and the permission matrix.
-import { form } from '../forms.ts'
+
 import { attributes, html, type Markup, type Part } from '../html.ts'
 import { icon, type PageContext } from '../page-context.ts'
+import { form } from './fields.ts'
 
 export type Column = {
   label: string

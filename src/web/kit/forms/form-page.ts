@@ -3,15 +3,15 @@
 import type { FastifyReply } from 'fastify'
 import { ApiError } from '#lib/errors.ts'
 import { isOutdated, withoutCache } from '#platform/cache/revisions.ts'
-import type { FormErrors } from '#platform/html/forms.ts'
-import { nameMissingPermission, translateError } from '#platform/html/refusals.ts'
-import { attempt, errorsOf, type FormRefusal, fieldOf, fieldsOf } from '../forms.ts'
+import type { FormErrors } from '#web/ui/parts/fields.ts'
+import { nameMissingPermission, translateError } from '#web/ui/refusals.ts'
 import type { OwnRequest, PageOptions, Pages } from '../pages.ts'
 import { withQuery } from '../paths.ts'
 import type { Done } from '../request.ts'
 import { requireToken } from '../safety.ts'
 import { BASE, type Conflict, EditConflict, editedFields, type Saved, takesTheirs, type Values } from './edits.ts'
 import { keepForm, restoredForm, showLostForm } from './lost-input.ts'
+import { attempt, errorsOf, type FormRefusal, fieldOf, fieldsOf } from './read-form.ts'
 
 /** The values of a form: as submitted, otherwise the current ones. */
 export type FormState = {

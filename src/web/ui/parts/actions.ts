@@ -1,8 +1,9 @@
 // Actions of the pages for publishers, moderators and operators: the save bar, notices with Undo, confirmation pages.
-import { buttonForm, type FormErrors, form, passwordField, textField } from '../forms.ts'
+
 import { attributes, html, type Markup, type Part } from '../html.ts'
-import { note } from '../lists.ts'
 import { icon, type PageContext } from '../page-context.ts'
+import { buttonForm, type FormErrors, form, passwordField, textField } from './fields.ts'
+import { note } from './lists.ts'
 
 /**
  * Renders the save bar, the last child of its form. The script shows the unsaved changes in it. `command` is the value of

@@ -1,5 +1,5 @@
 // Reads submitted forms: parses their bodies, with or without an image, checks their fields and runs their commands.
-// src/platform/html/forms.ts draws forms.
+// src/web/ui/parts/fields.ts draws forms.
 
 import { extname } from 'node:path'
 import { unescape as decodePercent } from 'node:querystring'
@@ -11,11 +11,11 @@ import { ApiError, invalidInput } from '#lib/errors.ts'
 import { bodyError } from '#lib/schema/schema-errors.ts'
 import { withoutMark } from '#lib/text/byte-order-mark.ts'
 import { describeBytes } from '#lib/text/sizes.ts'
-import type { FormError } from '#platform/html/forms.ts'
-import { withoutRawNames } from '#platform/html/refusals.ts'
 import { type MultipartRequest, readParts } from '#platform/http/bodies/multipart.ts'
 import { asApiError } from '#platform/http/error-handler.ts'
 import type { App } from '#platform/http/server.ts'
+import type { FormError } from '#web/ui/parts/fields.ts'
+import { withoutRawNames } from '#web/ui/refusals.ts'
 
 /** Limits of the forms of an area. */
 export type FormLimits = {

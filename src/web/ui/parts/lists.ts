@@ -1,9 +1,9 @@
 // Small parts of pages: navigation, avatars, badges, empty lists.
 
-import { wholeNumber } from './format.ts'
-import { attributes, html, type Markup, type Part } from './html.ts'
-import type { IconName } from './icons.ts'
-import { icon, type PageContext } from './page-context.ts'
+import { wholeNumber } from '../format.ts'
+import { attributes, html, type Markup, type Part } from '../html.ts'
+import type { IconName } from '../icons.ts'
+import { icon, type PageContext } from '../page-context.ts'
 
 const SEGMENTER = new Intl.Segmenter()
 

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { after, test } from 'node:test'
 import { checkCategories, checkLoaders, gamesOf, loadTaxonomy, projectTypesOf } from './taxonomy.ts'
 
-const DEFAULT_SET = path.join(import.meta.dirname, '../../../taxonomy')
+const DEFAULT_SET = path.join(import.meta.dirname, '../../taxonomy')
 const { taxonomy } = loadTaxonomy()
 const folders: string[] = []
 after(() => {

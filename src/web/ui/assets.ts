@@ -1,17 +1,13 @@
-// The style sheet, script, fonts and icons, read once. Their names contain a hash of their content, so browsers can cache
-// them permanently and load a changed file immediately.
-import { createHash } from 'node:crypto'
+// The style sheet, script, fonts and icons, read once.
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-import { GAME_IMAGES } from '#platform/taxonomy/game-images.ts'
+import { staticPath } from '#lib/static-files.ts'
+import { GAME_IMAGES, gameImageBytes, isGameImage } from '#taxonomy/game-images.ts'
 import { classOfHue, HUES } from './hues.ts'
 
 const FOLDER = join(import.meta.dirname, 'assets')
-/** Path of the assets, below the path of the public URL. */
-export const ASSETS_PATH = '/assets'
-
 const STYLES = join(import.meta.dirname, 'style')
 /**
  * Parts of each style sheet. Of two rules with the same specificity, the later one applies. The pages for publishers,
@@ -78,8 +74,8 @@ const FILES = [
 export type AssetName = (typeof FILES)[number]
 
 export type Asset = {
-  /** Last part of the URL, such as `site.3f9a0c1b2d4e.css`. */
-  name: string
+  /** Path below the path of the public URL, such as `/assets/site.3f9a0c1b2d4e.css`. */
+  path: string
   type: string
   bytes: Buffer
   /** Compresses the asset when a client first requests it; undefined if its format is already compressed. */
@@ -101,11 +97,10 @@ export function loadAssets(): Assets {
 function readAssets(): Assets {
   const assets = new Map<AssetName, Asset>()
   for (const file of FILES) {
-    const [stem = '', extension = ''] = file.split('.')
+    const extension = file.split('.').at(-1)
     const bytes = bytesOf(file, assets)
-    const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 12)
     assets.set(file, {
-      name: `${stem}.${hash}.${extension}`,
+      path: staticPath(file, bytes),
       type: TYPES[extension as keyof typeof TYPES],
       bytes,
       encode: extension === 'woff2' ? undefined : encoder(bytes),
@@ -116,6 +111,7 @@ function readAssets(): Assets {
 
 function bytesOf(file: AssetName, assets: Assets): Buffer {
   if (isScript(file)) return joinScripts(SCRIPT_PARTS[file])
+  if (isGameImage(file)) return gameImageBytes(file)
   return isStyleSheet(file) ? joinStyles(assets, file) : readFileSync(join(FOLDER, file))
 }
 
@@ -145,7 +141,7 @@ function joinStyles(assets: Assets, sheet: StyleSheet): Buffer {
     short.replace(/url\(([a-z-]+\.woff2)\)/g, (_all, file: string) => {
       const font = assets.get(file as AssetName)
       if (font === undefined) throw new Error(`The style sheet refers to a missing font: ${file}`)
-      return `url(${font.name})`
+      return `url(${basename(font.path)})`
     }),
   )
 }
@@ -175,5 +171,5 @@ const ENCODERS: Readonly<Record<AssetCoding, (bytes: Buffer) => Promise<Buffer>>
 
 /** Returns the path of an asset. `base` is the path of the public URL without a trailing slash. */
 export function assetPath(assets: Assets, base: string, file: AssetName): string {
-  return `${base}${ASSETS_PATH}/${assets.get(file)?.name}`
+  return `${base}${assets.get(file)?.path}`
 }

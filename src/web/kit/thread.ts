@@ -3,12 +3,12 @@ import { listMessages, type MessageRow } from '#features/catalogue/threads/queri
 import { type ThreadMessageView, toMessageViews } from '#features/catalogue/threads/views.ts'
 import { listCachedUsers } from '#features/people/users/user-cache.ts'
 import type { UserView } from '#features/people/users/views.ts'
-import { exactTime } from '#platform/html/format.ts'
-import { attributes, html, type Markup } from '#platform/html/html.ts'
-import { face } from '#platform/html/lists.ts'
-import { icon, type PageContext } from '#platform/html/page-context.ts'
-import { status, statusName } from '#platform/html/work/status.ts'
-import type { OwnRequest } from '../pages.ts'
+import { exactTime } from '#web/ui/format.ts'
+import { attributes, html, type Markup } from '#web/ui/html.ts'
+import { icon, type PageContext } from '#web/ui/page-context.ts'
+import { face } from '#web/ui/parts/lists.ts'
+import { status, statusName } from '#web/ui/parts/status.ts'
+import type { OwnRequest } from './pages.ts'
 
 export type Thread = {
   messages: readonly MessageRow[]

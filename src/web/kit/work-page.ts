@@ -1,16 +1,16 @@
 // The pages for publishers, moderators and operators: their area, and their frame with notices and errors.
 
 import type { FastifyReply } from 'fastify'
-import { errorSummary } from '#platform/html/forms.ts'
-import { html, type Part } from '#platform/html/html.ts'
-import { note } from '#platform/html/lists.ts'
-import { doneNote, type Undo } from '#platform/html/work/actions.ts'
-import { type Rail, type Subject, subjectHead, workSheet } from '#platform/html/work/frame.ts'
-import type { FormLimits } from '../forms.ts'
-import type { OwnRequest } from '../pages.ts'
-import { PATHS } from '../paths.ts'
-import { type Area, noticeOf } from '../request.ts'
-import type { FormState } from './form-page.ts'
+import { html, type Part } from '#web/ui/html.ts'
+import { doneNote, type Undo } from '#web/ui/parts/actions.ts'
+import { errorSummary } from '#web/ui/parts/fields.ts'
+import { type Rail, type Subject, subjectHead, workSheet } from '#web/ui/parts/frame.ts'
+import { note } from '#web/ui/parts/lists.ts'
+import type { FormState } from './forms/form-page.ts'
+import type { FormLimits } from './forms/read-form.ts'
+import type { OwnRequest } from './pages.ts'
+import { PATHS } from './paths.ts'
+import { type Area, noticeOf } from './request.ts'
 
 /** A description of 65,536 characters can have 9 times as many bytes in a form; several gallery images of 5 MiB. */
 export const WORK_FORMS: FormLimits = {

@@ -2,10 +2,10 @@
 // the meantime, fields that only one of both changed are merged, and for other fields the user chooses a value.
 import { createHash } from 'node:crypto'
 import { ApiError } from '#lib/errors.ts'
-import { exactTime } from '#platform/html/format.ts'
-import { hiddenField } from '#platform/html/forms.ts'
-import { attributes, html, type Part } from '#platform/html/html.ts'
-import { icon, type PageContext } from '#platform/html/page-context.ts'
+import { exactTime } from '#web/ui/format.ts'
+import { attributes, html, type Part } from '#web/ui/html.ts'
+import { icon, type PageContext } from '#web/ui/page-context.ts'
+import { hiddenField } from '#web/ui/parts/fields.ts'
 
 type Value = string | readonly string[]
 export type Values = Readonly<Record<string, Value>>

@@ -1,7 +1,8 @@
 // Choices with explanations, chips, and fields for files.
-import { sizeLimit } from '../forms.ts'
+
 import { attributes, html, type Markup, type Part } from '../html.ts'
 import { icon, type PageContext } from '../page-context.ts'
+import { sizeLimit } from './fields.ts'
 
 export type Option = {
   value: string

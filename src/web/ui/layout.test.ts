@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { assertValidHtml, samplePage } from '#test/support/http/html-page.ts'
 import { html } from './html.ts'
 import { layout } from './layout.ts'
-import { breadcrumbs, emptyState, note, pager, segments, tabs } from './lists.ts'
+import { breadcrumbs, emptyState, note, pager, segments, tabs } from './parts/lists.ts'
 
 const HOSTILE = `"><script>alert(1)</script><img src=x onerror=alert(1)>' </title></script><!--`
 

@@ -12,7 +12,7 @@ import { GAME_IMAGES } from './game-images.ts'
 import { ResolvingRules, resolvingErrors } from './resolving.ts'
 
 /** Default folder, which operators can change. */
-export const TAXONOMY_FOLDER = path.join(import.meta.dirname, '../../../taxonomy')
+export const TAXONOMY_FOLDER = path.join(import.meta.dirname, '../../taxonomy')
 
 const strict = { additionalProperties: false }
 const Name = Type.String({ pattern: '^[a-z0-9][a-z0-9._+-]*$', maxLength: 64 })

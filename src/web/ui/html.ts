@@ -1,4 +1,5 @@
 // The template tag of the pages. Markup is a separate type; everything else is escaped.
+import { escapeText } from '#lib/text/xml.ts'
 
 /** Markup that is safe to send. Only `html`, `attributes` and `trusted` create it. */
 export class Markup {
@@ -84,17 +85,6 @@ function textOf(part: Part): string {
     return text
   }
   throw new TypeError(`A template cannot contain a value of type ${typeof part}`)
-}
-
-/** Escapes text for element content and quoted attributes. Fixed texts need half of the time of a function per character. */
-export function escapeText(text: string): string {
-  if (!/[&<>"']/.test(text)) return text
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#39;')
 }
 
 const SCHEMES = new Set(['http', 'https', 'mailto', 'otpauth'])

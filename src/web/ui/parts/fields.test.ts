@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertValidHtml, samplePage } from '#test/support/http/html-page.ts'
+import { html } from '../html.ts'
+import { layout } from '../layout.ts'
 import {
   checkbox,
   errorSummary,
@@ -11,9 +13,7 @@ import {
   selectField,
   textArea,
   textField,
-} from './forms.ts'
-import { html } from './html.ts'
-import { layout } from './layout.ts'
+} from './fields.ts'
 
 const HOSTILE = `"><script>alert(1)</script>' autofocus onfocus=alert(1) x="</textarea>`
 

@@ -1,8 +1,8 @@
 // Forms: fields with label, hint and error, the error summary, and the CSRF token.
-import { fileSize } from './format.ts'
-import { type AttributeValue, attributes, html, type Markup, type Part } from './html.ts'
-import { icon, type PageContext } from './page-context.ts'
-import { translateError } from './refusals.ts'
+import { fileSize } from '../format.ts'
+import { type AttributeValue, attributes, html, type Markup, type Part } from '../html.ts'
+import { icon, type PageContext } from '../page-context.ts'
+import { translateError } from '../refusals.ts'
 
 /** Error of a form. `field` is the name of the field, or undefined. */
 export type FormError = {
