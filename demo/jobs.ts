@@ -5,6 +5,13 @@ import { type EventDeps, storeEvents } from '#demo/seed/events.ts'
 import type { Jobs } from '#platform/jobs/queue.ts'
 import type { Deps } from '#ports/deps.ts'
 
+declare module '#platform/jobs/queue.ts' {
+  interface Jobs {
+    'seed.forget-events': NoPayload
+    'seed.store-events': { projects: number }
+  }
+}
+
 export const seedJobs = (deps: EventDeps & Pick<Deps, 'pool'>) => ({
   /** Idempotent: stores only missing events. */
   'seed.store-events': async ({ projects }: Jobs['seed.store-events'], signal: AbortSignal): Promise<void> => {

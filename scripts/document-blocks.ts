@@ -9,7 +9,11 @@ import { usageOf } from '#cli/usage.ts'
 import { describedKinds, PING } from '#features/basics/events/event-kinds.ts'
 import { ACCESS_EVENTS, ACCESS_KINDS, type AccessKind } from '#features/people/revocation/access-table.ts'
 import { ERRORS } from '#lib/errors.ts'
-import { DERIVED_CACHES, ENTITY_CACHES, REMEMBERED, type RememberedLimits } from '#platform/cache/names.ts'
+import { MIB } from '#lib/text/sizes.ts'
+// Loads the modules that define caches.
+import '#main/app.ts'
+import { type CacheDefinition, definedCaches } from '#platform/cache/definitions.ts'
+import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import { VARIABLES } from '#platform/config/env.ts'
 import { chapter, plot, readResults } from '../bench/kit/plots.ts'
 import { LAYERS } from './layers.ts'
@@ -154,23 +158,17 @@ function accessTable(): string {
 
 /** One row per cache: entities, derived values and computed values. */
 function cacheTable(): string {
-  const rowOf =
-    (kind: string) =>
-    ([name, contains]: [string, string]) => [`\`${name}\``, kind, contains, '', '']
-  const computed = Object.entries<RememberedLimits>(REMEMBERED).map(([name, { contains, maxAgeMs, maxBytes }]) => [
-    `\`${name}\``,
-    'computed',
-    contains,
-    maxAgeMs === undefined ? '' : maxAgeMs < 60_000 ? `${maxAgeMs / 1000} s` : `${maxAgeMs / 60_000} min`,
-    `${maxBytes / 1024 / 1024} MiB`,
-  ])
+  const kindOf = (definition: object) =>
+    'idOf' in definition ? 'entity' : 'maxBytes' in definition ? 'computed' : 'derived'
+  const ageOf = (ms?: number) => (ms === undefined ? '' : ms < 60_000 ? `${ms / 1000} s` : `${ms / 60_000} min`)
+  const rows = definedCaches().map((definition) => {
+    const { name, contains, maxAgeMs, maxBytes }: CacheDefinition & Partial<RememberDefinition<never>> = definition
+    const size = maxBytes === undefined ? '' : `${maxBytes / MIB} MiB`
+    return [`\`${name}\``, kindOf(definition), contains, ageOf(maxAgeMs), size]
+  })
   return table(
     ['cache', 'kind', 'contains', 'maximum age', 'maximum size'],
-    [
-      ...Object.entries(ENTITY_CACHES).map(rowOf('entity')),
-      ...Object.entries(DERIVED_CACHES).map(rowOf('derived')),
-      ...computed,
-    ],
+    rows.sort((a, b) => (a < b ? -1 : 1)),
   )
 }
 

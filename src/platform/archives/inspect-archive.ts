@@ -5,7 +5,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import { createLimiter, overloaded } from '#lib/concurrency/limiter.ts'
 import { ApiError, invalidInput } from '#lib/errors.ts'
-import { describeBytes } from '#lib/text/sizes.ts'
+import { describeBytes, MIB } from '#lib/text/sizes.ts'
 import { ContentError, type ContentErrorKind, readContent, verifyContents } from './archive-contents.ts'
 import { type ArchiveSource, type Directory, type DirectoryEntry, readDirectory } from './archive-directory.ts'
 
@@ -22,7 +22,6 @@ export type ArchiveLimits = {
   maxNested: number
 }
 
-const MIB = 1024 * 1024
 const YIELD_ENTRIES = 1024
 
 /** Default limits. */

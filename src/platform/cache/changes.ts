@@ -18,22 +18,10 @@ const IDS_PER_KIND_MAX = 5_000
 const ID_LENGTH_MAX = 200
 const KIND = /^[a-z][a-z0-9_-]{0,31}$/
 
-/** Kinds whose changes are announced to all processes. */
-export type ChangeKind =
-  | 'project'
-  | 'version'
-  | 'follows'
-  | 'user'
-  | 'balance'
-  | 'team'
-  | 'organization'
-  | 'token'
-  | 'viewer'
-  | 'rate-grant'
-  | 'search'
-  | 'settings'
-  | 'tags'
-  | 'events-export'
+/** Kinds whose changes are announced to all processes. Each feature declares its kinds. */
+// biome-ignore lint/suspicious/noEmptyInterface: the features extend it.
+export interface ChangeKinds {}
+export type ChangeKind = keyof ChangeKinds
 
 /** Collects the changes of one transaction. Duplicate and unnecessary IDs are harmless. */
 export class ChangeSet<Kind extends string = ChangeKind> {

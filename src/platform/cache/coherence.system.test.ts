@@ -19,6 +19,7 @@ const NAMES = ['red', 'green']
 
 const definition: KindDefinition<Thing> = {
   name: 'project',
+  contains: 'Things',
   idOf: (thing) => thing.id,
   sizeOf: () => 100,
   aliasesOf: (thing) => [thing.name],

@@ -10,11 +10,12 @@ type Thing = { id: string; slug: string }
 
 const THING: KindDefinition<Thing> = {
   name: 'project',
+  contains: 'Things',
   idOf: ({ id }) => id,
   sizeOf: () => 100,
   aliasesOf: ({ slug }) => [slug],
 }
-const PAGE: DerivedDefinition<string> = { name: 'page', sizeOf: (page) => page.length }
+const PAGE: DerivedDefinition<string> = { name: 'page', contains: 'Things', sizeOf: (page) => page.length }
 
 const changesOf = (...ids: string[]): Changes => new Map([['project', new Set(ids)]])
 const load = async (refs: string[]): Promise<Thing[]> =>
@@ -114,7 +115,7 @@ test('a table that is first asked for during a commit keeps nothing of it either
   const cache = createEntityCache({ maxBytes: 1_000_000 })
   cache.enable()
   const release = cache.hold(changesOf('a'))
-  const pages = cache.derived({ name: 'page', sizeOf: () => 10 })
+  const pages = cache.derived({ name: 'page', contains: 'Things', sizeOf: () => 10 })
   const making = pages.begin(cache)
   await making.cache.kind(THING).get('a', load)
   making.store('one', 'late')

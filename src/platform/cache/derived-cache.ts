@@ -2,6 +2,7 @@
 // reads through a cache that records the dependencies.
 
 import type { ChangedIds, Changes, Counts } from './changes.ts'
+import type { CacheDefinition } from './definitions.ts'
 import {
   type CachePart,
   type CacheStats,
@@ -12,11 +13,9 @@ import {
 } from './entries.ts'
 import type { KindReads } from './kind-cache.ts'
 import { LoadGuard } from './load-guard.ts'
-import type { DerivedCacheName } from './names.ts'
 
 /** Describes a kind of derived value. A value never changes once it is stored. */
-export interface DerivedDefinition<V> {
-  readonly name: DerivedCacheName
+export interface DerivedDefinition<V> extends CacheDefinition {
   /** Approximate size in bytes; the cache adds its own overhead. */
   readonly sizeOf: (value: V) => number
 }

@@ -21,6 +21,7 @@ const thing = (id: string, fields: Partial<Thing> = {}): Thing => ({
 
 const definition: KindDefinition<Thing> = {
   name: 'project',
+  contains: 'Things',
   idOf: (value) => value.id,
   sizeOf: (value) => value.bytes,
   aliasesOf: (value) => [value.slug],
@@ -360,6 +361,7 @@ function setUpCounting() {
   cache.enable()
   const things = cache.kind<CountedThing>({
     name: 'project',
+    contains: 'Things',
     idOf: ({ id }) => id,
     sizeOf: () => 100,
     revisionOf: ({ revision }) => revision,

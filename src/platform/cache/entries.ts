@@ -2,12 +2,13 @@
 
 import { LRUCache } from 'lru-cache'
 import type { Changes, Counted, Counts } from './changes.ts'
-import type { EntityCacheName } from './names.ts'
+import type { CacheDefinition } from './definitions.ts'
 
-/** Describes a kind of entity. The value belongs to the feature, which never changes it once it is cached. */
-export interface KindDefinition<V> {
-  /** Changes are announced with this name, unless the kind `follows` another one. */
-  readonly name: EntityCacheName
+/**
+ * Describes a kind of entity. The value belongs to the feature, which never changes it once it is cached. Changes are
+ * announced with the name of the cache, unless the kind `follows` another one.
+ */
+export interface KindDefinition<V> extends CacheDefinition {
   /** The kind whose changes remove these values, which must have the IDs of that kind. Default: `name`. */
   readonly follows?: string
   readonly idOf: (value: V) => string

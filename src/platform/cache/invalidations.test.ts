@@ -23,6 +23,7 @@ function setUp() {
   cache.enable()
   const counters = cache.kind<{ id: string; value: number }>({
     name: 'user',
+    contains: 'Things',
     idOf: (row) => row.id,
     sizeOf: () => 100,
   })

@@ -45,7 +45,7 @@ const load = async (ids: string[]): Promise<Thing[]> =>
 /** A process with its cache and listener; `heard` resolves at the next invalidation message for the kind `feed`. */
 function startProcess(t: { after: (end: () => Promise<void>) => void }, options: Partial<ListenOptions> = {}) {
   const cache = createEntityCache({ maxBytes: 1_000_000 })
-  const things = cache.kind<Thing>({ name: 'project', idOf: (row) => row.id, sizeOf: () => 100 })
+  const things = cache.kind<Thing>({ name: 'project', contains: 'Things', idOf: (row) => row.id, sizeOf: () => 100 })
   const logged: string[] = []
   const record = (_fields: unknown, message?: string): void => void logged.push(message ?? String(_fields))
   let next = Promise.withResolvers<ChangedIds>()

@@ -2,11 +2,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as settled } from 'node:timers/promises'
+import { MIB } from '#lib/text/sizes.ts'
 import { createEntityCache } from './entity-cache.ts'
 import type { RememberDefinition } from './remembered.ts'
 
-const COUNT: RememberDefinition<number> = { name: 'dependent-count' }
-const TRENDING: RememberDefinition<readonly string[]> = { name: 'trending-projects' }
+const COUNT: RememberDefinition<number> = { name: 'counts', contains: 'Counts', maxAgeMs: 60_000, maxBytes: 4 * MIB }
+const TRENDING: RememberDefinition<readonly string[]> = {
+  name: 'lists',
+  contains: 'Lists',
+  maxAgeMs: 3_600_000,
+  maxBytes: MIB,
+  isStaleAllowed: true,
+}
 
 function open(maxBytes = 10_000_000) {
   const clock = { now: 0 }
@@ -22,7 +29,7 @@ test('concurrent calls share one load, and later calls its value until it expire
   assert.equal(await get(), 1)
   clock.now = 60_001
   assert.equal(await get(), 2)
-  assert.deepEqual(cache.stats().kinds['dependent-count'], {
+  assert.deepEqual(cache.stats().kinds['counts'], {
     entries: 1,
     hits: 1,
     misses: 3,
@@ -60,7 +67,7 @@ test('values stay within the limit of their cache and of the whole cache; change
   const { cache } = open()
   const counts = cache.remember(COUNT)
   for (let i = 0; i < 20_000; i++) counts.store(`project ${i}`, i)
-  const { entries = 0, evicted } = cache.stats().kinds['dependent-count'] ?? {}
+  const { entries = 0, evicted } = cache.stats().kinds['counts'] ?? {}
   assert.equal(entries, 20_000 - (evicted ?? 0))
   assert.ok(cache.stats().bytes <= 4 * 1024 * 1024)
   assert.equal(counts.peek('project 0'), undefined)
@@ -70,6 +77,6 @@ test('values stay within the limit of their cache and of the whole cache; change
   assert.equal(counts.peek('project 19999'), 19_999)
   const small = open(2000).cache
   for (let i = 0; i < 10; i++) small.remember(COUNT).store(`${i}`, i)
-  assert.equal(small.stats().kinds['dependent-count']?.entries, 0)
-  assert.equal(small.stats().kinds['dependent-count']?.oversized, 10)
+  assert.equal(small.stats().kinds['counts']?.entries, 0)
+  assert.equal(small.stats().kinds['counts']?.oversized, 10)
 })

@@ -1,11 +1,14 @@
 // Caches computed values for a limited time, such as counts and rendered texts. No announcement removes them: their
 // age is limited, or their key changes with their content.
+import type { CacheDefinition } from './definitions.ts'
 import { type CachePart, type CacheStats, type EntryLru, entryBytes, isOversized } from './entries.ts'
-import { REMEMBERED, type RememberedLimits, type RememberedName } from './names.ts'
 
-/** A cache of `REMEMBERED`. Define it once per module: the same definition opens the same cache. */
-export interface RememberDefinition<V> {
-  readonly name: RememberedName
+/** Without `maxAgeMs`, the key or the reader determines whether a value is current. */
+export interface RememberDefinition<V> extends CacheDefinition {
+  readonly maxAgeMs?: number
+  readonly maxBytes: number
+  /** Whether callers get an expired value while a new one is loaded. */
+  readonly isStaleAllowed?: boolean
   /** Approximate size in bytes; the cache adds its own overhead. Default: 0, for numbers. */
   readonly sizeOf?: (value: V) => number
 }
@@ -15,7 +18,6 @@ type Entry<V> = { key: string; value: V; storedAt: number; bytes: number; remove
 /** Created by `EntityCache.remember`. Features call `get`, `peek` and `store`. */
 export class Remembered<V> implements CachePart {
   readonly #definition: RememberDefinition<V>
-  readonly #limits: RememberedLimits
   readonly #lru: EntryLru
   readonly #now: () => number
   /** In the order of their last use. */
@@ -26,7 +28,6 @@ export class Remembered<V> implements CachePart {
 
   constructor(definition: RememberDefinition<V>, { lru, now }: { lru: EntryLru; now: () => number }) {
     this.#definition = definition
-    this.#limits = REMEMBERED[definition.name]
     this.#lru = lru
     this.#now = now
   }
@@ -36,7 +37,7 @@ export class Remembered<V> implements CachePart {
     const current = this.#find(key)
     if (current !== undefined) return current.value
     const loading = this.#loading.get(key) ?? this.#load(key, load)
-    const expired = this.#limits.isStaleAllowed ? this.#byKey.get(key) : undefined
+    const expired = this.#definition.isStaleAllowed ? this.#byKey.get(key) : undefined
     if (expired === undefined) return loading
     loading.catch(() => {})
     return expired.value
@@ -51,7 +52,7 @@ export class Remembered<V> implements CachePart {
     const present = this.#byKey.get(key)
     if (present !== undefined) this.#lru.delete(present)
     const bytes = entryBytes(key.length + (this.#definition.sizeOf?.(value) ?? 0))
-    if (isOversized(this.#lru, bytes) || bytes > this.#limits.maxBytes) {
+    if (isOversized(this.#lru, bytes) || bytes > this.#definition.maxBytes) {
       this.#counts.oversized++
       return
     }
@@ -66,7 +67,7 @@ export class Remembered<V> implements CachePart {
     this.#bytes += bytes
     this.#lru.set(entry, bytes, { size: bytes })
     for (const oldest of this.#byKey.values()) {
-      if (this.#bytes <= this.#limits.maxBytes) break
+      if (this.#bytes <= this.#definition.maxBytes) break
       this.#lru.delete(oldest)
       this.#counts.evicted++
     }
@@ -92,7 +93,7 @@ export class Remembered<V> implements CachePart {
 
   #find(key: string): Entry<V> | undefined {
     const entry = this.#byKey.get(key)
-    const { maxAgeMs = Number.POSITIVE_INFINITY } = this.#limits
+    const { maxAgeMs = Number.POSITIVE_INFINITY } = this.#definition
     if (entry === undefined || this.#now() - entry.storedAt > maxAgeMs) {
       this.#counts.misses++
       return undefined

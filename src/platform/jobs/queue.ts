@@ -1,73 +1,17 @@
 // Enqueues background jobs as rows, in the transaction that causes them: a job exists if and only if it commits.
 import { sql } from 'kysely'
-import type { TokenKind } from '#lib/access/tokens.ts'
 import type { Tx } from '#platform/db/db.ts'
 import { withTrace } from '#platform/telemetry/traces.ts'
 
 /**
- * Payloads of all jobs, by name. A payload contains IDs, never secrets or copies of data. Each feature contains
- * the handlers of its jobs; src/main/jobs.ts lists them.
+ * Payloads of all jobs, by name. A payload contains IDs, never secrets or copies of data. Each feature declares its jobs
+ * next to their handlers; src/main/jobs.ts lists the features.
  */
-export interface Jobs {
-  'accounts.expire': Record<string, never>
-  'accounts.send-mail':
-    | { kind: 'verify-email' | 'password-changed' | 'two-factor-enabled' | 'two-factor-removed'; account_id: string }
-    | { kind: 'suspended' | 'unsuspended' | 'deletion-pending' | 'deletion-undone'; account_id: string }
-    | { kind: 'reset-password'; account_id: string | null }
-    | {
-        kind: 'email-changed'
-        account_id: string
-        former_email: string
-        /** Whether two-factor sign-in was enabled before the change, to undo the change. */
-        had_two_factor?: boolean
-        changed_at?: number
-      }
-    | { kind: 'token-created'; account_id: string; token_id: string }
-    | { kind: 'token-leaked'; account_id: string; token_kind: TokenKind; url: string | null }
-  /** `email`: the address, also without an account. */
-  'accounts.send-sign-up-mail': { email: string }
-  'accounts.delete-due': Record<string, never>
-  'audit.expire': Record<string, never>
-  'backups.finish-restore': { is_quiet?: boolean; is_move?: boolean }
-  'backups.make': Record<string, never>
-  'decisions.announce': Record<string, never>
-  'dependencies.find-broken': {
-    reason: 'withdrawn' | 'hidden' | 'removed'
-    project_id: string
-    /** Null: every version of the project. */
-    version_id: string | null
-    /** The loaders of the version, which might be deleted before the job runs. */
-    loaders: string[]
-    game_versions: string[] | null
-    at: number
-  }
-  'dependencies.notify': Record<string, never>
-  'downloads.reconcile': Record<string, never>
-  'events.expire': Record<string, never>
-  'files.remove': { keys: string[] }
-  'files.sweep': Record<string, never>
-  'impact.compute': { report_id: string }
-  'images.sweep': Record<string, never>
-  'locks.forget': Record<string, never>
-  'oauth.expire': Record<string, never>
-  'overview.expire': Record<string, never>
-  'notifications.send-mail': { notification_id: string }
-  'publishers.expire': Record<string, never>
-  'projects.release': { project_id: string }
-  'releases.sweep': Record<string, never>
-  'scans.judge': Record<string, never>
-  'seed.forget-events': Record<string, never>
-  'seed.store-events': { projects: number }
-  'statistics.fold': Record<string, never>
-  'storage.measure': Record<string, never>
-  'uploads.expire': Record<string, never>
-  'changes.number': Record<string, never>
-  'changes.forget': Record<string, never>
-  'versions.expire-drafts': Record<string, never>
-  'versions.notify-followers': { version_id: string }
-  'versions.release': { version_id: string }
-  'webhooks.expire': Record<string, never>
-}
+// biome-ignore lint/suspicious/noEmptyInterface: the features extend it.
+export interface Jobs {}
+
+/** Payload of jobs that find their work in the database. */
+export type NoPayload = Record<string, never>
 
 export type JobName = keyof Jobs
 

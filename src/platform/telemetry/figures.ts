@@ -1,24 +1,6 @@
 // Counts what happens in a process until the counts are stored (src/features/operations/overview/figures). In contrast to
 // the metrics, the stored figures cover all processes, and need no other program.
 
-/** Names of the counts, which are also columns of `instance_figure`. */
-export const FIGURES = [
-  'requests',
-  'limited',
-  'refused',
-  'failed',
-  'downloads',
-  'projects',
-  'versions',
-  'accounts',
-  'jobs_done',
-  'jobs_retried',
-  'jobs_failed',
-  'mails_sent',
-  'mails_rejected',
-] as const
-export type Figure = (typeof FIGURES)[number]
-
 /** Upper limits of the response times, in milliseconds. Longer responses are counted after the last limit. */
 export const DURATION_LIMITS = [
   1, 2, 3, 5, 8, 12, 20, 30, 50, 80, 120, 200, 300, 500, 800, 1_200, 2_000, 5_000, 10_000,
@@ -45,21 +27,14 @@ export const TRANSFERS: ReadonlySet<string> = new Set([
 
 /** Maximum number of different errors between two calls of `take`; others have the route `other`. */
 const ERRORS_MAX = 100
-/** Business events (`events.ts`) that are counted. */
-const COUNTED_EVENTS: Readonly<Record<string, Figure>> = {
-  'file.downloaded': 'downloads',
-  'project.created': 'projects',
-  'version.published': 'versions',
-  'account.created': 'accounts',
-}
-
 export type ErrorCount = { code: string; route: string; count: number; requestId: string }
-export type TakenFigures = { counts: Record<Figure, number>; durations: number[]; errors: ErrorCount[] }
+/** `counts`: requests and jobs by their result, and business events by name. */
+export type TakenFigures = { counts: ReadonlyMap<string, number>; durations: number[]; errors: ErrorCount[] }
 
 export type FigureCounts = {
-  add(figure: Figure): void
+  /** Counts a result of a job or an email, or a business event. */
+  add(name: string): void
   request(request: { operation: string; status: number; milliseconds: number }): void
-  event(event: string): void
   /** Counts a response with 5xx. */
   error(error: { code: string; route: string; requestId: string }): void
   /** Returns the counts since the last call. */
@@ -67,28 +42,24 @@ export type FigureCounts = {
 }
 
 export function createFigureCounts(): FigureCounts {
-  let counts = noCounts()
+  let counts = new Map<string, number>()
   let durations = noDurations()
   let errors = new Map<string, ErrorCount>()
-  const add = (figure: Figure): void => {
-    counts[figure] += 1
+  const add = (name: string): void => {
+    counts.set(name, (counts.get(name) ?? 0) + 1)
   }
   return {
     add,
     request({ operation, status, milliseconds }) {
       if (PROBES.has(operation)) return
-      counts.requests += 1
-      if (status === 429) counts.limited += 1
-      else if (status >= 500) counts.failed += 1
-      else if (status >= 400) counts.refused += 1
+      add('requests')
+      if (status === 429) add('limited')
+      else if (status >= 500) add('failed')
+      else if (status >= 400) add('refused')
       if (TRANSFERS.has(operation)) return
       const slot = DURATION_LIMITS.findIndex((limit) => milliseconds <= limit)
       const index = slot < 0 ? DURATION_LIMITS.length : slot
       durations[index] = (durations[index] ?? 0) + 1
-    },
-    event(event) {
-      const figure = COUNTED_EVENTS[event]
-      if (figure !== undefined) add(figure)
     },
     error({ code, route, requestId }) {
       const isKnown = errors.size < ERRORS_MAX || errors.has(`${code} ${route}`)
@@ -99,16 +70,13 @@ export function createFigureCounts(): FigureCounts {
     },
     take() {
       const taken = { counts, durations, errors: [...errors.values()] }
-      counts = noCounts()
+      counts = new Map()
       durations = noDurations()
       errors = new Map()
       return taken
     },
   }
 }
-
-export const noCounts = (): Record<Figure, number> =>
-  Object.fromEntries(FIGURES.map((figure) => [figure, 0])) as Record<Figure, number>
 
 export const noDurations = (): number[] => Array.from({ length: DURATION_LIMITS.length + 1 }, () => 0)
 

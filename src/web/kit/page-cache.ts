@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { FastifyRequest } from 'fastify'
 import { bytesToKeep, entityTag } from '#lib/text/json-bytes.ts'
+import { defineCache } from '#platform/cache/definitions.ts'
 import type { DerivedDefinition } from '#platform/cache/derived-cache.ts'
 import { prefersHtml } from '#platform/http/preferred-type.ts'
 import type { StoredCoding } from '#platform/http/responses/content-coding.ts'
@@ -68,11 +69,12 @@ export function createCachedPage(
   return { ...fields, bytes, etag: entityTag(bytes), personal, compressed, pieces }
 }
 
-const PAGES: DerivedDefinition<CachedPage> = {
+const PAGES = defineCache<DerivedDefinition<CachedPage>>({
   name: 'page',
+  contains: 'HTML page without its personal parts, for 1 minute or 1 second',
   // The compressed forms together have about three quarters of the size of the page.
   sizeOf: ({ bytes }) => 1.75 * bytes.length,
-}
+})
 
 /**
  * Time in the cache. `until-changed`: until data on the page changes, at most a minute, because pages contain

@@ -1,8 +1,12 @@
 // The instance as its pages show it: name, colours, links and the number of projects.
+
 import { announcementAt, getShownSettings, READ_ONLY_MESSAGE } from '#features/basics/settings/settings-cache.ts'
 import type { Settings } from '#features/basics/settings/views.ts'
 import { getStatistics } from '#features/basics/statistics/queries.ts'
+import { MIB } from '#lib/text/sizes.ts'
 import { isBlank } from '#lib/text/text-rules.ts'
+import { MINUTE_MS } from '#lib/time.ts'
+import { defineCache } from '#platform/cache/definitions.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import type { Deps } from '#ports/deps.ts'
 import { loadAssets } from '#web/ui/assets.ts'
@@ -49,7 +53,12 @@ export function createSite({ config }: Pick<Deps, 'config'>): Site {
   }
 }
 
-const PROJECT_COUNT: RememberDefinition<number> = { name: 'project-count' }
+const PROJECT_COUNT = defineCache<RememberDefinition<number>>({
+  name: 'project-count',
+  contains: 'Number of projects in the catalogue',
+  maxAgeMs: MINUTE_MS,
+  maxBytes: MIB,
+})
 
 /** Counts projects for the search placeholder; undefined if the query fails. */
 async function countProjects({ cache, dbRead }: Pick<Deps, 'cache' | 'dbRead'>): Promise<number | undefined> {

@@ -1,5 +1,8 @@
 // Renders the texts of users (Markdown). Each text is rendered once per language.
+
 import { createHash } from 'node:crypto'
+import { MIB } from '#lib/text/sizes.ts'
+import { defineCache } from '#platform/cache/definitions.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { Markup } from '#web/ui/html.ts'
@@ -8,10 +11,12 @@ import type { PageContext } from '#web/ui/page-context.ts'
 
 export type UserTexts = { render(text: string, page: PageContext): Promise<Markup>; close(): Promise<void> }
 
-const RENDERED: RememberDefinition<Markup> = {
+const RENDERED = defineCache<RememberDefinition<Markup>>({
   name: 'rendered-text',
+  contains: 'Markdown text of a user as HTML, by its content',
+  maxBytes: 32 * MIB,
   sizeOf: (markup) => 2 * String(markup).length,
-}
+})
 
 /** The cache key contains a hash of the text, so that a changed text is rendered again. */
 export function createUserTexts({ cache, config, log }: Pick<Deps, 'cache' | 'config' | 'log'>): UserTexts {

@@ -3,9 +3,15 @@
 import { DAY_MS } from '#lib/time.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
-import type { Jobs } from '#platform/jobs/queue.ts'
+import type { NoPayload } from '#platform/jobs/queue.ts'
 import type { Deps } from '#ports/deps.ts'
 import { allowMaintenance, deleteEntries, dropAddresses } from './queries.ts'
+
+declare module '#platform/jobs/queue.ts' {
+  interface Jobs {
+    'audit.expire': NoPayload
+  }
+}
 
 /** Maximum number of rows in a transaction. */
 const BATCH = 5_000
@@ -14,7 +20,7 @@ type RetentionDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'now'>
 
 export const auditJobs = (deps: RetentionDeps) => ({
   // Idempotent: a second run finds nothing.
-  'audit.expire': async (_payload: Jobs['audit.expire'], signal: AbortSignal): Promise<void> => {
+  'audit.expire': async (_payload: NoPayload, signal: AbortSignal): Promise<void> => {
     const { retentionDays, addressDays } = deps.config.audit
     const before = (days: number): Date => new Date(deps.now() - days * DAY_MS)
     if (retentionDays > 0) {

@@ -1,6 +1,14 @@
 // Background jobs of events.
+
 import { DAY_MS } from '#lib/time.ts'
+import type { NoPayload } from '#platform/jobs/queue.ts'
 import type { Deps } from '#ports/deps.ts'
+
+declare module '#platform/jobs/queue.ts' {
+  interface Jobs {
+    'events.expire': NoPayload
+  }
+}
 
 /** Deliveries, which refer to events, are kept for a shorter time. */
 const KEPT_DAYS = 30
@@ -9,7 +17,7 @@ const BATCH = 5_000
 
 export const eventJobs = ({ db, now }: Pick<Deps, 'db' | 'now'>) => ({
   // Idempotent: a second run finds nothing.
-  'events.expire': async (_payload: Record<string, never>, signal: AbortSignal): Promise<void> => {
+  'events.expire': async (_payload: NoPayload, signal: AbortSignal): Promise<void> => {
     const before = new Date(now() - KEPT_DAYS * DAY_MS)
     for (let count = BATCH; count === BATCH && !signal.aborted; ) {
       const old = db.selectFrom('event').select('id').where('at', '<', before).limit(BATCH)

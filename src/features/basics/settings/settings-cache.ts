@@ -1,10 +1,18 @@
 // The cached settings that operators change while the service runs.
+
 import { copyKey, imageUrl } from '#features/basics/images/hosted-image.ts'
+import { defineCache } from '#platform/cache/definitions.ts'
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { Config } from '#platform/config/config.ts'
 import type { Db } from '#platform/db/db.ts'
 import { HOME_SECTIONS } from './requests.ts'
 import type { Settings, SettingsRow } from './views.ts'
+
+declare module '#platform/cache/changes.ts' {
+  interface ChangeKinds {
+    settings: true
+  }
+}
 
 export type SettingsReader = { db: Db; cache: EntityCache; config: Config }
 
@@ -14,12 +22,13 @@ export const READ_ONLY_MESSAGE = 'This service is currently read-only. Please tr
 /** The only ID of this kind of cache entry. */
 export const SETTINGS_ID = 'instance'
 
-const SETTINGS = {
-  name: 'settings' as const,
+const SETTINGS = defineCache({
+  name: 'settings',
+  contains: 'Settings of the instance',
   idOf: () => SETTINGS_ID,
   sizeOf: (row: SettingsRow) => 500 + 2 * ((row.about?.length ?? 0) + (row.rules?.length ?? 0)),
   revisionOf: (row: SettingsRow) => row.revision,
-}
+})
 
 /** Returns the settings from the cache. A change takes effect in a process when it receives the invalidation. */
 export async function getSettings(reader: SettingsReader): Promise<Settings> {

@@ -2,6 +2,12 @@
 import type { Deps } from '#ports/deps.ts'
 import { foldStatistics } from './queries.ts'
 
+declare module '#platform/jobs/queue.ts' {
+  interface Jobs {
+    'statistics.fold': NoPayload
+  }
+}
+
 export const statisticsJobs = (deps: Pick<Deps, 'db'>) => ({
   // Idempotent: it does not change the sums.
   'statistics.fold': async (): Promise<void> => {

@@ -2,9 +2,25 @@
 import { projectEvent, recordEvents } from '#features/basics/events/record-event.ts'
 import { DAY_MS } from '#lib/time.ts'
 import { transaction } from '#platform/cache/transaction.ts'
-import { enqueue, type Jobs } from '#platform/jobs/queue.ts'
+import { enqueue, type Jobs, type NoPayload } from '#platform/jobs/queue.ts'
 import type { Deps } from '#ports/deps.ts'
 import { deleteOldBreaks, insertBreaks, listDependentIds, notifyMembers } from './queries.ts'
+
+declare module '#platform/jobs/queue.ts' {
+  interface Jobs {
+    'dependencies.find-broken': {
+      reason: 'withdrawn' | 'hidden' | 'removed'
+      project_id: string
+      /** Null: every version of the project. */
+      version_id: string | null
+      /** The loaders of the version, which might be deleted before the job runs. */
+      loaders: string[]
+      game_versions: string[] | null
+      at: number
+    }
+    'dependencies.notify': NoPayload
+  }
+}
 
 /** Number of dependents or projects per statement. */
 const BATCH = 1000
@@ -32,7 +48,7 @@ export const breakageJobs = (deps: Pick<Deps, 'db' | 'cache' | 'now'>) => ({
     }
   },
   // A project with a notification in the last 24 hours waits for a later run.
-  'dependencies.notify': async (_: Record<string, never>, signal: AbortSignal): Promise<void> => {
+  'dependencies.notify': async (_: NoPayload, signal: AbortSignal): Promise<void> => {
     for (let found = BATCH; found === BATCH; ) {
       signal.throwIfAborted()
       found = await transaction(deps, (tx) => notifyMembers(tx, { now: new Date(deps.now()), limit: BATCH }))

@@ -3,6 +3,12 @@ import { isPublicStatus } from '#lib/project-status.ts'
 import type { Deps } from '#ports/deps.ts'
 import { notifyFollowers } from './queries.ts'
 
+declare module '#platform/jobs/queue.ts' {
+  interface Jobs {
+    'versions.notify-followers': { version_id: string }
+  }
+}
+
 /** Number of followers that one statement notifies: at most about a second of work. */
 const BATCH = 10_000
 

@@ -2,6 +2,14 @@
 import type { Log } from '#platform/telemetry/log.ts'
 import { listDue, type ReleaseDeps, releaseProject, releaseVersion } from './release-project.ts'
 
+declare module '#platform/jobs/queue.ts' {
+  interface Jobs {
+    'projects.release': { project_id: string }
+    'releases.sweep': NoPayload
+    'versions.release': { version_id: string }
+  }
+}
+
 /** Maximum number of projects, and of versions, that one sweep releases. */
 const SWEEP_MAX = 1000
 

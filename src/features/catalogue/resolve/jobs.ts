@@ -2,6 +2,12 @@
 import type { Deps } from '#ports/deps.ts'
 import { forgetLocks } from './locks/store-lock.ts'
 
+declare module '#platform/jobs/queue.ts' {
+  interface Jobs {
+    'locks.forget': NoPayload
+  }
+}
+
 export const resolveJobs = (deps: Pick<Deps, 'db' | 'now'>) => ({
   // Idempotent: a second run finds nothing.
   'locks.forget': (): Promise<void> => forgetLocks(deps),

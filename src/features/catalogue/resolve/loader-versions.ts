@@ -1,6 +1,10 @@
 // Proposes versions of a loader for a pack, which the catalogue itself does not contain: those that published packs name, and
 // those of a service that the operator sets.
+
 import { sql } from 'kysely'
+import { MIB } from '#lib/text/sizes.ts'
+import { MINUTE_MS } from '#lib/time.ts'
+import { defineCache } from '#platform/cache/definitions.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import type { Db } from '#platform/db/db.ts'
 import { readJsonWithin } from '#platform/outgoing/read-json.ts'
@@ -12,12 +16,22 @@ const VERSIONS_MAX = 20
 /** Maximum number of versions that are read from the response of a service. */
 const LISTED_MAX = 1000
 
-const LOADER_VERSIONS: RememberDefinition<readonly string[]> = {
+const LOADER_VERSIONS = defineCache<RememberDefinition<readonly string[]>>({
   name: 'loader-versions',
+  contains: 'Versions of a loader that packs name',
+  maxAgeMs: MINUTE_MS,
+  maxBytes: MIB,
   sizeOf: (versions) => versions.reduce((sum, version) => sum + 2 * version.length + 16, 0),
-}
+})
 
-const LOADER_METADATA: RememberDefinition<readonly string[]> = { ...LOADER_VERSIONS, name: 'loader-metadata' }
+const LOADER_METADATA = defineCache<RememberDefinition<readonly string[]>>({
+  ...LOADER_VERSIONS,
+  name: 'loader-metadata',
+  contains: 'Versions of a loader that its own service lists',
+  maxAgeMs: 10 * MINUTE_MS,
+  maxBytes: MIB,
+  isStaleAllowed: true,
+})
 
 type Wanted = { loader: string; gameVersion: string }
 

@@ -1,7 +1,14 @@
 // Background job that announces final decisions.
+
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
 import { announceDecision, listFinalDecisions, lockFinalDecision } from './decisions.ts'
+
+declare module '#platform/jobs/queue.ts' {
+  interface Jobs {
+    'decisions.announce': NoPayload
+  }
+}
 
 /** Maximum number of decisions that one run announces. */
 const ANNOUNCED_MAX = 1000

@@ -1,7 +1,14 @@
 // Background jobs that scan versions. The table of scans is the queue; a job only signals that a scan might be due.
+import type { NoPayload } from '#platform/jobs/queue.ts'
 import { createScanner } from '#ports/scanner/create-scanner.ts'
 import { listDueScans } from './queries.ts'
 import { type ScanDeps, scanVersion } from './scan-version.ts'
+
+declare module '#platform/jobs/queue.ts' {
+  interface Jobs {
+    'scans.judge': NoPayload
+  }
+}
 
 /** Concurrent scans per process, so that a slow scanner does not block other jobs. */
 const CONCURRENT_SCANS = 2
@@ -14,7 +21,7 @@ export const scanJobs = (deps: ScanDeps) => {
   let calls = 0
   return {
     // Idempotent: only one job can claim a due scan, and only one verdict is stored.
-    'scans.judge': async (_payload: Record<string, never>, signal: AbortSignal): Promise<void> => {
+    'scans.judge': async (_payload: NoPayload, signal: AbortSignal): Promise<void> => {
       calls += 1
       // The running jobs will find the scan of this call in the table.
       if (running >= CONCURRENT_SCANS) return

@@ -2,6 +2,7 @@
 
 import { breakageJobs } from '#features/catalogue/breakage/jobs.ts'
 import { DAY_MS } from '#lib/time.ts'
+import type { NoPayload } from '#platform/jobs/queue.ts'
 import type { Deps } from '#ports/deps.ts'
 import { sweepClaims } from '#ports/files/claims.ts'
 import { removeUnlessHeld } from '#ports/files/removals.ts'
@@ -9,6 +10,16 @@ import { expireDrafts } from './drafts/expire-drafts.ts'
 import { computeReport, deleteOldReports } from './impact/report-impact.ts'
 import { expireUploads } from './uploads/expire-uploads.ts'
 import { shortenAbandonedParts } from './uploads/shorten-part.ts'
+
+declare module '#platform/jobs/queue.ts' {
+  interface Jobs {
+    'files.remove': { keys: string[] }
+    'files.sweep': NoPayload
+    'impact.compute': { report_id: string }
+    'uploads.expire': NoPayload
+    'versions.expire-drafts': NoPayload
+  }
+}
 
 export const versionJobs = (deps: Pick<Deps, 'db' | 'files' | 'cache' | 'now' | 'log' | 'metrics'>) => ({
   ...breakageJobs(deps),
@@ -22,10 +33,10 @@ export const versionJobs = (deps: Pick<Deps, 'db' | 'files' | 'cache' | 'now' | 
   // Idempotent: deletes the files of expired claims.
   'files.sweep': async () => sweepClaims(deps),
   // Idempotent: deletes the uploads that are expired when the job runs.
-  'uploads.expire': async (_payload: Record<string, never>, signal: AbortSignal) => {
+  'uploads.expire': async (_payload: NoPayload, signal: AbortSignal) => {
     await shortenAbandonedParts(deps, signal)
     await expireUploads(deps, signal)
   },
   // Idempotent: deletes the drafts that are expired when the job runs.
-  'versions.expire-drafts': async (_payload: Record<string, never>, signal: AbortSignal) => expireDrafts(deps, signal),
+  'versions.expire-drafts': async (_payload: NoPayload, signal: AbortSignal) => expireDrafts(deps, signal),
 })

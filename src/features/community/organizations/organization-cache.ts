@@ -9,21 +9,29 @@ import type { UserReader } from '#features/people/users/user-cache.ts'
 import { hasScope } from '#lib/access/scopes.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
+import { defineCache } from '#platform/cache/definitions.ts'
 import { listOrganizationsByNames, type OrganizationRow } from './queries.ts'
 import { toOpenView } from './views.ts'
+
+declare module '#platform/cache/changes.ts' {
+  interface ChangeKinds {
+    organization: true
+  }
+}
 
 export type CachedOrganization = Pick<OrganizationRow, 'id' | 'slug' | 'team_id' | 'revision'> & { openView: string }
 
 export type OrganizationReader = UserReader
 
-const ORGANIZATION = {
-  name: 'organization' as const,
+const ORGANIZATION = defineCache({
+  name: 'organization',
+  contains: 'Organization as JSON, without its members',
   idOf: (organization: CachedOrganization) => organization.id,
   sizeOf: (organization: CachedOrganization) => 2 * organization.openView.length + 200,
   aliasesOf: (organization: CachedOrganization) => [organization.slug],
   foldAlias: (name: string) => name.toLowerCase(),
   revisionOf: (organization: CachedOrganization) => organization.revision,
-}
+})
 
 function toCachedOrganization(row: OrganizationRow, config: FilesConfig): CachedOrganization {
   const { id, slug, team_id, revision } = row

@@ -1,6 +1,12 @@
 // Deletes what has expired.
 import type { Deps } from '#ports/deps.ts'
 
+declare module '#platform/jobs/queue.ts' {
+  interface Jobs {
+    'publishers.expire': NoPayload
+  }
+}
+
 export const publisherJobs = ({ db, now }: Pick<Deps, 'db' | 'now'>) => ({
   'publishers.expire': async (): Promise<void> => {
     const at = new Date(now())

@@ -1,7 +1,14 @@
 // The job of scheduled backups.
-import type { Jobs } from '#platform/jobs/queue.ts'
+import type { Jobs, NoPayload } from '#platform/jobs/queue.ts'
 import type { Deps } from '#ports/deps.ts'
 import { finishRestore } from './restore-backup.ts'
+
+declare module '#platform/jobs/queue.ts' {
+  interface Jobs {
+    'backups.finish-restore': { is_quiet?: boolean; is_move?: boolean }
+    'backups.make': NoPayload
+  }
+}
 
 /** Runs a command of Depot in a separate process. */
 type RunCommand = (words: readonly string[], signal: AbortSignal) => Promise<void>
@@ -10,7 +17,7 @@ type JobDeps = Pick<Deps, 'config' | 'pool' | 'db' | 'cache' | 'analytics' | 'lo
 
 export const backupJobs = (deps: JobDeps, runCommand: RunCommand) => ({
   // Not idempotent, but harmless: a second run makes another backup, which copies no file again.
-  'backups.make': async (_payload: Jobs['backups.make'], signal: AbortSignal): Promise<void> => {
+  'backups.make': async (_payload: NoPayload, signal: AbortSignal): Promise<void> => {
     if (deps.config.backup.target !== undefined) await runCommand(['backup'], signal)
   },
 

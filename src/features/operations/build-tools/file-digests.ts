@@ -1,7 +1,10 @@
 // Checksums of files that Depot does not store: build tools ask for MD5 and SHA-256. Each is computed once and cached.
+
 import { createHash } from 'node:crypto'
 import { createLimiter } from '#lib/concurrency/limiter.ts'
 import { ApiError } from '#lib/errors.ts'
+import { MIB } from '#lib/text/sizes.ts'
+import { defineCache } from '#platform/cache/definitions.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { Digest } from './requests.ts'
@@ -10,7 +13,12 @@ import type { Digest } from './requests.ts'
 const RUNNING_MAX = 2
 const WAITING_MAX = 64
 
-const FILE_DIGESTS: RememberDefinition<string> = { name: 'file-digests', sizeOf: (digest) => 2 * digest.length }
+const FILE_DIGESTS = defineCache<RememberDefinition<string>>({
+  name: 'file-digests',
+  contains: 'MD5 and SHA-256 of a file',
+  maxBytes: 4 * MIB,
+  sizeOf: (digest) => 2 * digest.length,
+})
 
 type DigestedFile = { versionId: string; sha1: string; sha512: string }
 

@@ -1,15 +1,21 @@
 // The background job of downloads.
 
-import type { Jobs } from '#platform/jobs/queue.ts'
+import type { NoPayload } from '#platform/jobs/queue.ts'
 import { StoreInUseError } from '#ports/analytics-store/analytics-store.ts'
 import type { Deps } from '#ports/deps.ts'
 import { reconcileDownloads } from './reconcile-downloads.ts'
+
+declare module '#platform/jobs/queue.ts' {
+  interface Jobs {
+    'downloads.reconcile': NoPayload
+  }
+}
 
 type ReconcileDeps = Pick<Deps, 'db' | 'cache' | 'log' | 'metrics' | 'analytics'>
 
 export const downloadJobs = ({ db, cache, log, metrics, analytics }: ReconcileDeps) => ({
   /** Compares the counters with the events and corrects them. Safe to repeat. */
-  'downloads.reconcile': async (_payload: Jobs['downloads.reconcile'], signal: AbortSignal): Promise<void> => {
+  'downloads.reconcile': async (_payload: NoPayload, signal: AbortSignal): Promise<void> => {
     const isHeldElsewhere = await analytics.check().then(
       () => false,
       (error: unknown) => {

@@ -1,9 +1,17 @@
 // The jobs that measure the storage and delete old figures.
+import type { NoPayload } from '#platform/jobs/queue.ts'
 import type { Deps } from '#ports/deps.ts'
 import { HOURS_RETAINED_MS, MINUTES_RETAINED_MS } from './figures/periods.ts'
 import { deleteOldFigures } from './figures/queries.ts'
 import { DELIVERIES_RETAINED_MS, deleteOldDeliveries } from './mail/queries.ts'
 import { type MeasureDeps, recordMeasure } from './storage/measure-storage.ts'
+
+declare module '#platform/jobs/queue.ts' {
+  interface Jobs {
+    'overview.expire': NoPayload
+    'storage.measure': NoPayload
+  }
+}
 
 export const overviewJobs = (deps: MeasureDeps & Pick<Deps, 'db' | 'now'>) => ({
   // Idempotent: a second run finds nothing.
@@ -14,6 +22,5 @@ export const overviewJobs = (deps: MeasureDeps & Pick<Deps, 'db' | 'now'>) => ({
   },
 
   // Idempotent: a second run replaces the measurement of the day.
-  'storage.measure': (_payload: Record<string, never>, signal: AbortSignal): Promise<void> =>
-    recordMeasure(deps, signal),
+  'storage.measure': (_payload: NoPayload, signal: AbortSignal): Promise<void> => recordMeasure(deps, signal),
 })

@@ -3,11 +3,12 @@ import type { sharedChecks } from '#features/basics/meta/readiness.ts'
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import { commitId, VERSION } from '#platform/config/version.ts'
-import { FIGURES, noCounts, noDurations, percentile } from '#platform/telemetry/figures.ts'
+import { noDurations, percentile } from '#platform/telemetry/figures.ts'
 import type { Deps } from '#ports/deps.ts'
 import { loadTaskCounts } from './background-jobs/queries.ts'
 import { backupAgeMs, isBackupLate, readBackupState } from './backups/backup-age.ts'
 import { loadBackups } from './backups/load-backups.ts'
+import { FIGURES, noFigures } from './figures/figures.ts'
 import { loadFigures } from './figures/load-figures.ts'
 import type { Period } from './figures/periods.ts'
 import { listFigures } from './figures/queries.ts'
@@ -70,10 +71,10 @@ async function loadRecent(db: Deps['db'], now: number): Promise<FiguresView['tot
   const range = { since: new Date(now - RECENT_MS), until: new Date(now + MINUTE_MS) }
   // One step that contains the whole range.
   const points = await listFigures(db, { span: 'minute', ...range, stepSeconds: 1e10 })
-  const point = points[0] ?? { ...noCounts(), durations: noDurations(), in_review: null }
+  const point = points[0] ?? { ...noFigures(), durations: noDurations(), in_review: null }
   const counts = Object.fromEntries(FIGURES.map((figure) => [figure, point[figure]]))
   return {
-    ...noCounts(),
+    ...noFigures(),
     ...counts,
     in_review: point.in_review,
     median_ms: percentile(point.durations, 0.5),

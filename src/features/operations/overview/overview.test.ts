@@ -3,9 +3,9 @@ import { after, before, test } from 'node:test'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { DAY_MS, HOUR_MS } from '#lib/time.ts'
-import { noCounts } from '#platform/telemetry/figures.ts'
 import { ADMIN_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
+import { noFigures } from './figures/figures.ts'
 import { findProblems, PROBLEM_CODES, type Situation } from './problems.ts'
 
 const KEY = { headers: { 'x-admin-key': ADMIN_KEY } }
@@ -92,7 +92,7 @@ test('every problem is found in the worst situation, errors first, and none in t
       oldestReadySeconds: 301,
       mailResponse: '550 No',
     },
-    recent: { ...noCounts(), requests: 100, failed: 50, in_review: null, median_ms: 900, p95_ms: 1_001 },
+    recent: { ...noFigures(), requests: 100, failed: 50, in_review: null, median_ms: 900, p95_ms: 1_001 },
     disk: { freeBytes: 2, totalBytes: 100 },
     daysLeft: 3,
     orphans: { files: 1, bytes: 10 },

@@ -1,15 +1,21 @@
 // Deletes accounts permanently when their deletion is due.
 import { listDueDeletions } from '#features/people/accounts/deletion/queries.ts'
-import type { Jobs } from '#platform/jobs/queue.ts'
+import type { NoPayload } from '#platform/jobs/queue.ts'
 import type { Deps } from '#ports/deps.ts'
 import { deleteDueAccount } from './delete-account.ts'
+
+declare module '#platform/jobs/queue.ts' {
+  interface Jobs {
+    'accounts.delete-due': NoPayload
+  }
+}
 
 /** Maximum number of accounts per run. */
 const BATCH = 200
 
 export const personalDataJobs = (deps: Deps) => ({
   /** Uses one transaction per account. A failure does not affect other accounts, and the next run retries it. */
-  'accounts.delete-due': async (_payload: Jobs['accounts.delete-due'], signal: AbortSignal): Promise<void> => {
+  'accounts.delete-due': async (_payload: NoPayload, signal: AbortSignal): Promise<void> => {
     const failures: unknown[] = []
     for (const id of await listDueDeletions(deps.db, new Date(deps.now()), BATCH)) {
       signal.throwIfAborted()

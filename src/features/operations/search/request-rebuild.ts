@@ -6,6 +6,12 @@ import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
 import { insertRebuildRequest, SEARCH_KIND } from '#ports/search-index/feed/changes.ts'
 
+declare module '#platform/cache/changes.ts' {
+  interface ChangeKinds {
+    search: true
+  }
+}
+
 /** Announces the request and returns its number, to compare with `findFinishedRebuild`. */
 export async function requestRebuild(deps: Pick<Deps, 'db' | 'cache'>, actor: Actor): Promise<number> {
   return transaction(deps, async (tx, changed) => {

@@ -1,7 +1,10 @@
 // Suggestions while a user types: projects, users and tags that begin with or match the text.
+
 import type { Static } from 'typebox'
 import { imageUrl } from '#features/basics/images/hosted-image.ts'
 import { listUsersByPrefix } from '#features/people/users/queries.ts'
+import { MIB } from '#lib/text/sizes.ts'
+import { defineCache } from '#platform/cache/definitions.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import type { Deps } from '#ports/deps.ts'
 import { EVERYTHING } from '#ports/search-index/filter/tree.ts'
@@ -19,10 +22,13 @@ const USERS_MAX = 3
 const TAGS_MAX = 4
 
 /** Many users type the same words. */
-const SUGGESTIONS: RememberDefinition<Found> = {
+const SUGGESTIONS = defineCache<RememberDefinition<Found>>({
   name: 'suggestions',
+  contains: 'Suggestions for a text in the search field',
+  maxAgeMs: 10_000,
+  maxBytes: 4 * MIB,
   sizeOf: (found) => 2 * JSON.stringify(found).length,
-}
+})
 
 /**
  * Returns the suggestions for a text; nothing for a text without letters and digits. `caller` identifies the client.

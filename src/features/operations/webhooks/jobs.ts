@@ -1,7 +1,14 @@
 // Deletes old deliveries, and webhooks whose project does not exist any more.
+
 import { sql } from 'kysely'
 import { DAY_MS, HOUR_MS } from '#lib/time.ts'
 import type { Deps } from '#ports/deps.ts'
+
+declare module '#platform/jobs/queue.ts' {
+  interface Jobs {
+    'webhooks.expire': NoPayload
+  }
+}
 
 const KEPT_DAYS = 14
 /** Maximum number of finished deliveries per webhook. */

@@ -6,14 +6,37 @@ import { type DeliveryDeps, deliverMail } from '#features/basics/mail/deliver-ma
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import type { AccountRow } from '#features/people/users/queries.ts'
 import { findAccount } from '#features/people/users/queries.ts'
+import type { TokenKind } from '#lib/access/tokens.ts'
 import type { Db } from '#platform/db/db.ts'
-import type { Jobs } from '#platform/jobs/queue.ts'
+import type { Jobs, NoPayload } from '#platform/jobs/queue.ts'
 import type { Deps } from '#ports/deps.ts'
 import * as messages from '#ports/mail/messages.ts'
 import { getDeletion } from './deletion/queries.ts'
 import { type FlowKind, insertFlow } from './mail/flows.ts'
 import { findAccountBySignInName } from './queries.ts'
 import { makeEmailKey } from './sign-up/email-key.ts'
+
+declare module '#platform/jobs/queue.ts' {
+  interface Jobs {
+    'accounts.expire': NoPayload
+    'accounts.send-mail':
+      | { kind: 'verify-email' | 'password-changed' | 'two-factor-enabled' | 'two-factor-removed'; account_id: string }
+      | { kind: 'suspended' | 'unsuspended' | 'deletion-pending' | 'deletion-undone'; account_id: string }
+      | { kind: 'reset-password'; account_id: string | null }
+      | {
+          kind: 'email-changed'
+          account_id: string
+          former_email: string
+          /** Whether two-factor sign-in was enabled before the change, to undo the change. */
+          had_two_factor?: boolean
+          changed_at?: number
+        }
+      | { kind: 'token-created'; account_id: string; token_id: string }
+      | { kind: 'token-leaked'; account_id: string; token_kind: TokenKind; url: string | null }
+    /** `email`: the address, also without an account. */
+    'accounts.send-sign-up-mail': { email: string }
+  }
+}
 
 type MailJob = Jobs['accounts.send-mail']
 type MailDeps = DeliveryDeps & Pick<Deps, 'cache' | 'config'>
@@ -52,7 +75,7 @@ export const accountJobs = (deps: MailDeps) => ({
   },
 
   // Idempotent: a second run finds nothing.
-  'accounts.expire': async (_payload: Jobs['accounts.expire'], signal: AbortSignal): Promise<void> => {
+  'accounts.expire': async (_payload: NoPayload, signal: AbortSignal): Promise<void> => {
     const at = new Date(deps.now())
     await deleteExpired(deps.db, { table: 'account_flow', column: 'expires', at }, signal)
     await deleteExpired(deps.db, { table: 'session', column: 'refresh_expires', at }, signal)

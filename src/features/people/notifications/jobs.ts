@@ -8,6 +8,12 @@ import { unsubscribeLink } from './emails/unsubscribe.ts'
 import { notificationText } from './notification-types.ts'
 import { findNotification } from './queries.ts'
 
+declare module '#platform/jobs/queue.ts' {
+  interface Jobs {
+    'notifications.send-mail': { notification_id: string }
+  }
+}
+
 export const notificationJobs = (deps: DeliveryDeps & Pick<Deps, 'cache' | 'config'>) => ({
   /**
    * Sends one email per job, so that a failure does not repeat other emails. If a process dies before it records the

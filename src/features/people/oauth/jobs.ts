@@ -1,11 +1,17 @@
 // The job that deletes expired consent requests, codes and tokens.
 import { deleteExpired } from '#features/people/accounts/jobs.ts'
-import type { Jobs } from '#platform/jobs/queue.ts'
+import type { NoPayload } from '#platform/jobs/queue.ts'
 import type { Deps } from '#ports/deps.ts'
+
+declare module '#platform/jobs/queue.ts' {
+  interface Jobs {
+    'oauth.expire': NoPayload
+  }
+}
 
 export const oauthJobs = ({ db, now }: Pick<Deps, 'db' | 'now'>) => ({
   // Idempotent: a second run finds nothing.
-  'oauth.expire': async (_payload: Jobs['oauth.expire'], signal: AbortSignal): Promise<void> => {
+  'oauth.expire': async (_payload: NoPayload, signal: AbortSignal): Promise<void> => {
     for (const table of ['oauth_flow', 'oauth_code', 'oauth_token']) {
       await deleteExpired(db, { table, column: 'expires', at: new Date(now()) }, signal)
     }

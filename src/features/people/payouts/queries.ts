@@ -4,9 +4,16 @@ import { sql } from 'kysely'
 import { compare } from '#lib/compare.ts'
 import { parseUnits, toAmount } from '#lib/decimal.ts'
 import { invalidInput } from '#lib/errors.ts'
+import { defineCache } from '#platform/cache/definitions.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
 import { type BalanceView, type HistoryView, type PayoutRow, toWithdrawal } from './views.ts'
+
+declare module '#platform/cache/changes.ts' {
+  interface ChangeKinds {
+    balance: true
+  }
+}
 
 /** Maximum number of payouts, and of days with earnings, in a history. It contains the newest. */
 const HISTORY_MAX = 5_000
@@ -70,11 +77,12 @@ export async function getAvailable(db: Db, accountId: string, now: number): Prom
 /** The available balance of an account, as a decimal string, and when an amount will become available. */
 export type Available = { accountId: string; amount: string; untilMs: number }
 
-const BALANCE = {
-  name: 'balance' as const,
+const BALANCE = defineCache({
+  name: 'balance',
+  contains: 'Available balance of an account',
   idOf: ({ accountId }: Available) => accountId,
   sizeOf: () => 100,
-}
+})
 
 /** Returns the available balance of an account if it is cached and no amount has become available since. */
 export function peekAvailable({ cache, now }: Pick<Deps, 'cache' | 'now'>, accountId: string): string | undefined {

@@ -3,11 +3,18 @@
 import type { FilesConfig } from '#features/basics/images/hosted-image.ts'
 import { notFound } from '#lib/errors.ts'
 import { entityTag } from '#lib/text/json-bytes.ts'
+import { defineCache } from '#platform/cache/definitions.ts'
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { DerivedForm } from '#platform/cache/entries.ts'
 import type { Db } from '#platform/db/db.ts'
 import { type AccountRow, listAccountsByNames } from './queries.ts'
 import { type PrivateFields, toPrivateFields, toPublicUserView } from './views.ts'
+
+declare module '#platform/cache/changes.ts' {
+  interface ChangeKinds {
+    user: true
+  }
+}
 
 export type UserReader = { db: Db; cache: EntityCache; config: FilesConfig }
 
@@ -20,14 +27,15 @@ export type CachedUser = {
   private: PrivateFields
 }
 
-const USER = {
-  name: 'user' as const,
+const USER = defineCache({
+  name: 'user',
+  contains: 'Public profile of a user as JSON',
   idOf: (user: CachedUser) => user.id,
   sizeOf: (user: CachedUser) => user.bytes.length + 400,
   aliasesOf: (user: CachedUser) => [user.username.toLowerCase()],
   foldAlias: (name: string) => name.toLowerCase(),
   revisionOf: (user: CachedUser) => user.revision,
-}
+})
 
 function toCachedUser(row: AccountRow, config: FilesConfig): CachedUser {
   const bytes = Buffer.from(JSON.stringify(toPublicUserView(row, config)))

@@ -5,11 +5,19 @@ import { sql } from 'kysely'
 import { ALL_SCOPES, intersectScopes, scopeBitsOf } from '#lib/access/scopes.ts'
 import { parseAuthorization, parseToken } from '#lib/access/tokens.ts'
 import type { Role, TokenLimits, Viewer } from '#lib/access/viewer.ts'
+import { defineCache } from '#platform/cache/definitions.ts'
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { Db } from '#platform/db/db.ts'
 import { callerOf } from '../limits/client-address.ts'
 import { findPublisherToken } from './publisher-tokens.ts'
 import type { TokenUser, UsedKind } from './token-use.ts'
+
+declare module '#platform/cache/changes.ts' {
+  interface ChangeKinds {
+    token: true
+    viewer: true
+  }
+}
 
 /** Owner, scopes and expiry of a token. The ID in the cache is the hash in hexadecimal. */
 type TokenEntry = {
@@ -37,20 +45,22 @@ type AccountEntry = {
 }
 
 // A command that ends a token must announce its hash as `token`; one that changes an account, its ID as `viewer`.
-const TOKEN = {
-  name: 'token' as const,
+const TOKEN = defineCache({
+  name: 'token',
+  contains: 'Owner, scopes and expiry of a token',
   idOf: (token: TokenEntry) => token.hash,
   sizeOf: ({ limits, networks }: TokenEntry) =>
     200 +
     30 * ((limits?.projects.length ?? 0) + (limits?.organizations.length ?? 0)) +
     200 * (networks?.rules.length ?? 0),
-}
-const VIEWER = {
-  name: 'viewer' as const,
+})
+const VIEWER = defineCache({
+  name: 'viewer',
+  contains: 'Role and suspension of an account',
   idOf: (account: AccountEntry) => account.id,
   sizeOf: () => 100,
   revisionOf: (account: AccountEntry) => account.revision,
-}
+})
 
 /** Authenticates a token of a code host by the linked account; undefined if the text is not such a token. */
 export type ForeignTokens = (token: string) => Promise<Omit<Viewer, 'caller' | 'address'> | 'invalid' | undefined>

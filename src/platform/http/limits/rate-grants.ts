@@ -10,6 +10,12 @@ import type { Db } from '#platform/db/db.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import type { GrantedRate, RateGrants } from './rate-limit.ts'
 
+declare module '#platform/cache/changes.ts' {
+  interface ChangeKinds {
+    'rate-grant': true
+  }
+}
+
 /** A command that changes a grant must call `changed.addAll` with this kind. */
 const RATE_GRANT_KIND = 'rate-grant'
 

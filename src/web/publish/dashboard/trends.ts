@@ -1,8 +1,11 @@
 // The downloads and views of the last 30 days, by day and by project, and their sums in the 30 days before. The first day
 // begins at midnight UTC and the last one is today, as on the analytics pages.
+
 import { hash } from 'node:crypto'
 import { listReadableProjects, runQueryOver } from '#features/operations/analytics/query/run-query.ts'
+import { MIB } from '#lib/text/sizes.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#lib/time.ts'
+import { defineCache } from '#platform/cache/definitions.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import type { MetricKey } from '#ports/analytics-store/metrics.ts'
 import type { Point } from '#ports/analytics-store/points.ts'
@@ -62,10 +65,13 @@ function gridOf(now: number, daysAgo: number, parts: 'days' | 'total'): SliceGri
 
 type Count = (grid: SliceGrid, metrics: readonly MetricKey[], sources: readonly string[]) => Promise<Point[][]>
 
-const TRENDS: RememberDefinition<readonly Point[][][]> = {
+const TRENDS = defineCache<RememberDefinition<readonly Point[][][]>>({
   name: 'account-trends',
+  contains: 'Downloads and views of several projects by day',
+  maxAgeMs: MINUTE_MS,
+  maxBytes: 8 * MIB,
   sizeOf: (counted) => POINT_BYTES * counted.flat(2).length,
-}
+})
 
 /**
  * Returns what `act` counts, at most a minute old; undefined if the queries fail or take too long. The counts depend on

@@ -1,8 +1,10 @@
 // The newest releases of several projects, each compatible with the visitor's setup.
+
 import { listCachedFollows } from '#features/catalogue/follows/follows-cache.ts'
 import { type LatestVersion, listLatestVersions } from '#features/catalogue/follows/queries.ts'
 import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
+import { defineCache } from '#platform/cache/definitions.ts'
 import type { DerivedDefinition } from '#platform/cache/derived-cache.ts'
 import { setupFor } from '#web/kit/cookies.ts'
 import { projectPath, versionPath } from '#web/kit/paths.ts'
@@ -46,10 +48,11 @@ function releaseOf(view: ProjectView, version: LatestVersion): Release {
   return { name: view.name, iconUrl: view.icon_url, path, version_number, version_type, date_published }
 }
 
-const FOLLOWED: DerivedDefinition<readonly Release[]> = {
+const FOLLOWED = defineCache<DerivedDefinition<readonly Release[]>>({
   name: 'followed-releases',
+  contains: 'Newest releases of the projects that an account follows',
   sizeOf: (releases) => 2 * JSON.stringify(releases).length,
-}
+})
 
 /** Returns the newest releases of the projects that an account follows. */
 export async function listFollowedReleases(

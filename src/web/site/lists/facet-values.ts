@@ -1,5 +1,9 @@
 // The values that the filters of a list offer: those of the taxonomy that its type has, the most used first.
+
 import { countChoices, fieldIs, releasesOf } from '#features/operations/search/facet-counts.ts'
+import { MIB } from '#lib/text/sizes.ts'
+import { MINUTE_MS } from '#lib/time.ts'
+import { defineCache } from '#platform/cache/definitions.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import type { Deps } from '#ports/deps.ts'
 import { normalize } from '#ports/search-index/filter/normalize.ts'
@@ -13,10 +17,14 @@ type UseDeps = Pick<Deps, 'search' | 'taxonomy' | 'cache'>
 export type FacetUse = { loaders: readonly string[]; releases: readonly string[]; snapshots: readonly string[] }
 
 /** The order does not depend on the filters of a list, so that values stay in their place while a visitor filters. */
-const USE: RememberDefinition<FacetUse> = {
+const USE = defineCache<RememberDefinition<FacetUse>>({
   name: 'facet-use',
+  contains: 'Filters of a list in the order of their use',
+  maxAgeMs: 10 * MINUTE_MS,
+  maxBytes: MIB,
+  isStaleAllowed: true,
   sizeOf: ({ loaders, releases, snapshots }) => 20 * (loaders.length + releases.length + snapshots.length),
-}
+})
 
 /** Types of projects that have an environment. */
 const HAS_ENVIRONMENT: readonly (ProjectType | undefined)[] = [undefined, 'mod', 'modpack']

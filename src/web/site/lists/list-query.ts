@@ -2,6 +2,8 @@
 
 import { countChoices, fieldIs, fieldNamed } from '#features/operations/search/facet-counts.ts'
 import { searchProjects } from '#features/operations/search/search-projects.ts'
+import { MIB } from '#lib/text/sizes.ts'
+import { defineCache } from '#platform/cache/definitions.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import type { Deps } from '#ports/deps.ts'
 import { normalize } from '#ports/search-index/filter/normalize.ts'
@@ -127,10 +129,13 @@ export function readHits(body: Uint8Array): Hit[] {
 }
 
 /** Counting costs ten times as much as the search. */
-const COUNTS: RememberDefinition<readonly number[][]> = {
+const COUNTS = defineCache<RememberDefinition<readonly number[][]>>({
   name: 'list-counts',
+  contains: 'Counts next to the filters of a list',
+  maxAgeMs: 1000,
+  maxBytes: 4 * MIB,
   sizeOf: (counts) => 8 * counts.flat().length,
-}
+})
 
 /** Maximum number of removals that an empty list counts. */
 const REMOVALS_MAX = 12

@@ -1,7 +1,10 @@
 // The icon of the instance as a PNG, for programs that request `/favicon.ico` and do not read the page.
+
 import type { FastifyReply } from 'fastify'
 import { notFound } from '#lib/errors.ts'
 import { entityTag } from '#lib/text/json-bytes.ts'
+import { MIB } from '#lib/text/sizes.ts'
+import { defineCache } from '#platform/cache/definitions.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import { isUnchanged } from '#platform/http/responses/entity-tags.ts'
 import { drawIcon } from '#platform/images/draw-card.ts'
@@ -9,7 +12,12 @@ import type { Pages } from '#web/kit/pages.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import { readIcon } from '../project/card.ts'
 
-const FAVICONS: RememberDefinition<Buffer> = { name: 'favicon', sizeOf: ({ length }) => length }
+const FAVICONS = defineCache<RememberDefinition<Buffer>>({
+  name: 'favicon',
+  contains: 'Icon of the instance for `/favicon.ico`',
+  maxBytes: MIB,
+  sizeOf: ({ length }) => length,
+})
 const SIDE = 48
 
 export function faviconPage(pages: Pages): void {

@@ -1,10 +1,14 @@
 // The site map: an index of parts by type of project. Projects are in the order of their creation, oldest first, so that a
 // new project changes only the last part of its type. https://www.sitemaps.org/protocol.html
+
 import type { FastifyReply } from 'fastify'
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import { fieldIs, fieldNamed } from '#features/operations/search/facet-counts.ts'
 import { searchProjects } from '#features/operations/search/search-projects.ts'
 import { notFound } from '#lib/errors.ts'
+import { MIB } from '#lib/text/sizes.ts'
+import { MINUTE_MS } from '#lib/time.ts'
+import { defineCache } from '#platform/cache/definitions.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import { callerOf } from '#platform/http/limits/client-address.ts'
 import { normalize } from '#ports/search-index/filter/normalize.ts'
@@ -68,10 +72,14 @@ async function lastChange(request: PageRequest, filter: Filter): Promise<string 
   return hits[0]?.date_modified
 }
 
-const INDEX: RememberDefinition<readonly Entry[]> = {
+const INDEX = defineCache<RememberDefinition<readonly Entry[]>>({
   name: 'sitemap',
+  contains: 'Parts of the site map',
+  maxAgeMs: 10 * MINUTE_MS,
+  maxBytes: 8 * MIB,
+  isStaleAllowed: true,
   sizeOf: (entries) => 150 * entries.length,
-}
+})
 
 async function sendIndex(request: PageRequest): Promise<FastifyReply> {
   const entries = await request.deps.cache.remember(INDEX).get('index', () => listParts(request))

@@ -10,6 +10,8 @@ import { notFound } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { isPublicStatus } from '#lib/project-status.ts'
 import { entityTag } from '#lib/text/json-bytes.ts'
+import { MIB } from '#lib/text/sizes.ts'
+import { defineCache } from '#platform/cache/definitions.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import { callerOf } from '#platform/http/limits/client-address.ts'
 import { isUnchanged } from '#platform/http/responses/entity-tags.ts'
@@ -21,7 +23,12 @@ import type { Page } from '#web/ui/layout.ts'
 import type { PageContext } from '#web/ui/page-context.ts'
 import { viewOf } from '../lists/rows.ts'
 
-const CARDS: RememberDefinition<Buffer> = { name: 'project-card', sizeOf: ({ length }) => length }
+const CARDS = defineCache<RememberDefinition<Buffer>>({
+  name: 'project-card',
+  contains: 'Preview image of a project, by its content',
+  maxBytes: 16 * MIB,
+  sizeOf: ({ length }) => length,
+})
 /** Types of icons in cards. SVG icons are left out, because this process would have to draw them. */
 const ICON_TYPES = /\.(?:png|jpe?g|webp|gif)$/
 

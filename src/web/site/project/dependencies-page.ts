@@ -1,9 +1,13 @@
 // The projects that a project depends on, and those that depend on it.
+
 import type { FastifyReply } from 'fastify'
 import type { CachedProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { listFirstChoices } from '#features/catalogue/resolve/choose-required.ts'
 import { countDependentsByType, listDependentSlice } from '#features/catalogue/versions/dependencies/dependents.ts'
 import { listDependencies } from '#features/catalogue/versions/dependencies/project-dependencies.ts'
+import { MIB } from '#lib/text/sizes.ts'
+import { MINUTE_MS } from '#lib/time.ts'
+import { defineCache } from '#platform/cache/definitions.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import { loadersOf } from '#taxonomy/taxonomy.ts'
 import { isSet } from '#web/kit/cookies.ts'
@@ -75,10 +79,13 @@ async function withChosen(
 }
 
 const DEPENDENTS_PER_PAGE = 20
-const DEPENDENT_TYPES: RememberDefinition<Awaited<ReturnType<typeof countDependentsByType>>> = {
+const DEPENDENT_TYPES = defineCache<RememberDefinition<Awaited<ReturnType<typeof countDependentsByType>>>>({
   name: 'dependent-types',
+  contains: 'Number of projects of each type that use a project',
+  maxAgeMs: MINUTE_MS,
+  maxBytes: 4 * MIB,
   sizeOf: ({ byType }) => 100 * byType.size,
-}
+})
 
 export async function showUsedBy(request: PageRequest, project: CachedProject): Promise<FastifyReply> {
   const { deps, page, show, query } = request

@@ -19,6 +19,9 @@ import type { TeamMemberView } from '#features/community/teams/views.ts'
 import type { DownloadSeries } from '#features/operations/analytics/views.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { ApiError } from '#lib/errors.ts'
+import { MIB } from '#lib/text/sizes.ts'
+import { MINUTE_MS } from '#lib/time.ts'
+import { defineCache } from '#platform/cache/definitions.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import { NO_SETUP } from '#web/kit/cookies.ts'
 import { projectPath } from '#web/kit/paths.ts'
@@ -31,7 +34,12 @@ import { findOffer, loadOffer, type Offer } from './offer.ts'
 export type Member = Static<typeof TeamMemberView>
 export type Organization = Static<typeof OrganizationView>
 
-const DEPENDENT_COUNT: RememberDefinition<number> = { name: 'dependent-count' }
+const DEPENDENT_COUNT = defineCache<RememberDefinition<number>>({
+  name: 'dependent-count',
+  contains: 'Number of projects that use a project',
+  maxAgeMs: MINUTE_MS,
+  maxBytes: 4 * MIB,
+})
 
 /** Data of every page of a project. */
 export type ProjectData = {

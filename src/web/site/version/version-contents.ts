@@ -5,6 +5,8 @@ import type { Manifest } from '#features/catalogue/versions/manifests/manifest.t
 import { listManifests } from '#features/catalogue/versions/manifests/queries.ts'
 import type { VersionView } from '#features/catalogue/versions/views.ts'
 import { type EntryRow, type FileEntries, listEntries } from '#features/community/moderation/entries/read-entries.ts'
+import { MIB } from '#lib/text/sizes.ts'
+import { defineCache } from '#platform/cache/definitions.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 
@@ -22,8 +24,10 @@ export type ContentsFile = {
   manifests: readonly Manifest[]
 }
 
-const CONTENTS: RememberDefinition<readonly ContentsFile[]> = {
+const CONTENTS = defineCache<RememberDefinition<readonly ContentsFile[]>>({
   name: 'archive-contents',
+  contains: 'Entries and manifests of the files of a version',
+  maxBytes: 32 * MIB,
   sizeOf: (files) =>
     files.reduce(
       (sum, { entries = [], manifests }) =>
@@ -32,7 +36,7 @@ const CONTENTS: RememberDefinition<readonly ContentsFile[]> = {
         2 * JSON.stringify(manifests).length,
       0,
     ),
-}
+})
 
 type Revised = Pick<VersionView, 'id' | 'revision'>
 

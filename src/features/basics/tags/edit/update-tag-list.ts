@@ -6,6 +6,12 @@ import { type TagListName, type TagLists, tagListsOf } from '#taxonomy/taxonomy-
 import { checkLists, checkRevision, rowsOf } from './check-lists.ts'
 import { deleteList, lockEditedLists, saveList } from './queries.ts'
 
+declare module '#platform/cache/changes.ts' {
+  interface ChangeKinds {
+    tags: true
+  }
+}
+
 export type TagEditDeps = Pick<Deps, 'db' | 'cache' | 'now' | 'tags' | 'taxonomyData'>
 
 /** Rows of a list; null for those of the data files. `seen` is the revision that the operator edited. */

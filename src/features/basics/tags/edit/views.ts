@@ -1,6 +1,10 @@
 // Responses of the routes with which operators edit tags.
+
 import Type, { type TObject } from 'typebox'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
+import { MIB } from '#lib/text/sizes.ts'
+import { MINUTE_MS } from '#lib/time.ts'
+import { defineCache } from '#platform/cache/definitions.ts'
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -42,10 +46,14 @@ type EditableList<Row> = {
 }
 export type EditableTags = { [List in TagListName]: EditableList<TagLists[List][number]> }
 
-const USES: RememberDefinition<TagUses> = {
+const USES = defineCache<RememberDefinition<TagUses>>({
   name: 'tag-uses',
+  contains: 'Number of projects that use each tag, by the revisions of the lists',
+  maxAgeMs: MINUTE_MS,
+  maxBytes: MIB,
+  isStaleAllowed: true,
   sizeOf: (uses) => Object.values(uses).reduce((bytes, { size }) => bytes + 64 * size, 0),
-}
+})
 
 type TagDeps = { db: Db; cache: EntityCache; taxonomy: Taxonomy; taxonomyData: TaxonomyData }
 

@@ -11,12 +11,19 @@ import { isPublicStatus } from '#lib/project-status.ts'
 import { bytesToKeep, entityTag, toValue, withLargerNumber } from '#lib/text/json-bytes.ts'
 import { convertInPieces } from '#lib/text/json-pieces.ts'
 import type { Counted } from '#platform/cache/changes.ts'
+import { defineCache } from '#platform/cache/definitions.ts'
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { DerivedForm } from '#platform/cache/entries.ts'
 import type { Db } from '#platform/db/db.ts'
 import { loadersWith, type Taxonomy } from '#taxonomy/taxonomy.ts'
 import { listProjectReadsByNames, type ProjectReadRow } from '../queries.ts'
 import { toProjectView } from '../views.ts'
+
+declare module '#platform/cache/changes.ts' {
+  interface ChangeKinds {
+    project: true
+  }
+}
 
 export type CachedProject = ProjectFacts & {
   slug: string
@@ -31,8 +38,9 @@ export type CachedProject = ProjectFacts & {
 
 export type ProjectReader = { db: Db; cache: EntityCache; taxonomy: Taxonomy; config: FilesConfig }
 
-const PROJECT = {
-  name: 'project' as const,
+const PROJECT = defineCache({
+  name: 'project',
+  contains: 'Public view of a project as JSON',
   idOf: (project: CachedProject) => project.id,
   sizeOf: (project: CachedProject) => project.bytes.length + 300,
   aliasesOf: (project: CachedProject) => [project.slug],
@@ -47,7 +55,7 @@ const PROJECT = {
     const bytes = bytesToKeep(after)
     return { ...project, bytes, etag: entityTag(bytes) }
   },
-}
+})
 
 function toCachedProject(row: ProjectReadRow, reader: Pick<ProjectReader, 'taxonomy' | 'config'>): CachedProject {
   const bytes = Buffer.from(JSON.stringify(toProjectView(row, reader)))

@@ -1,5 +1,7 @@
 // The published advisories that the public pages of a project show. A change of the project removes them from the cache.
+
 import { sql } from 'kysely'
+import { defineCache } from '#platform/cache/definitions.ts'
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { Db } from '#platform/db/db.ts'
 
@@ -17,8 +19,9 @@ const SHOWN_MAX = 100
 const ROW_BYTES = 300
 const ID_BYTES = 80
 
-const SHOWN = {
-  name: 'project-advisories' as const,
+const SHOWN = defineCache({
+  name: 'project-advisories',
+  contains: 'Published advisories that the pages of a project show',
   follows: 'project',
   idOf: ({ projectId }: ProjectAdvisories) => projectId,
   sizeOf: ({ advisories }: ProjectAdvisories) =>
@@ -26,7 +29,7 @@ const SHOWN = {
       return bytes + ROW_BYTES + summary.length * 2 + versionIds.size * ID_BYTES
     }, ROW_BYTES),
   recount: (value: ProjectAdvisories) => value,
-}
+})
 
 /** Returns the published advisories about a project, its versions or their files, newest first. */
 export async function listShownAdvisories(

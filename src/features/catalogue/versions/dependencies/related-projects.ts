@@ -1,4 +1,5 @@
 // Finds projects that are related to a project: projects that depend on the same projects, or have the same followers.
+
 import { sql } from 'kysely'
 import {
   type CachedProject,
@@ -6,10 +7,20 @@ import {
   type ProjectReader,
 } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { isSearchableStatus } from '#lib/project-status.ts'
+import { MIB } from '#lib/text/sizes.ts'
+import { HOUR_MS } from '#lib/time.ts'
+import { defineCache } from '#platform/cache/definitions.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import type { Db } from '#platform/db/db.ts'
 
-const RELATED: RememberDefinition<readonly string[]> = { name: 'related-projects', sizeOf: (ids) => 40 * ids.length }
+const RELATED = defineCache<RememberDefinition<readonly string[]>>({
+  name: 'related-projects',
+  contains: 'IDs of the projects that are related to a project',
+  maxAgeMs: HOUR_MS,
+  maxBytes: 4 * MIB,
+  isStaleAllowed: true,
+  sizeOf: (ids) => 40 * ids.length,
+})
 
 /** Maximum number of related projects. */
 const RELATED_MAX = 6

@@ -1,5 +1,6 @@
 // Caches the results of lookups in the versions of a project: lists, and the public versions that contain its files. A
 // change of the project invalidates them.
+import { defineCache } from '#platform/cache/definitions.ts'
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { Db } from '#platform/db/db.ts'
 import { readFirstVersions, type VersionFilter } from './version-filter.ts'
@@ -44,15 +45,16 @@ export class LookupResults {
   }
 }
 
-const RESULTS = {
-  name: 'version-finds' as const,
+const RESULTS = defineCache({
+  name: 'version-finds',
+  contains: 'Results of version lists and hash lookups of a project',
   follows: 'project',
   idOf: (results: LookupResults) => results.projectId,
   sizeOf: (results: LookupResults) => results.sizeBytes,
   aliasesOf: (results: LookupResults) => [...results.files.keys()],
   // The results do not contain download counts.
   recount: (results: LookupResults) => results,
-}
+})
 
 type FindsCache = { cache: EntityCache }
 

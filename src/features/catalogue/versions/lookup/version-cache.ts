@@ -12,6 +12,7 @@ import { notFound } from '#lib/errors.ts'
 import { JsonEntityWithTail, withLargerNumber } from '#lib/text/json-bytes.ts'
 import { convertInPieces } from '#lib/text/json-pieces.ts'
 import type { Counted } from '#platform/cache/changes.ts'
+import { defineCache } from '#platform/cache/definitions.ts'
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { DerivedForm } from '#platform/cache/entries.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -19,6 +20,12 @@ import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import { canSeeVersion, isPublicVersion, type VersionFacts } from '../policy.ts'
 import { findVersionIdByNumber, listVersionReads, type VersionReadRow } from '../queries.ts'
 import { toVersionView } from '../views.ts'
+
+declare module '#platform/cache/changes.ts' {
+  interface ChangeKinds {
+    version: true
+  }
+}
 
 /** The JSON of a version. `brief` is the JSON without the changelog, which comes last. */
 export class CachedVersion extends JsonEntityWithTail implements VersionFacts {
@@ -53,8 +60,9 @@ function toCachedVersion(row: VersionReadRow, { taxonomy, config }: VersionReade
 
 export type VersionReader = { db: Db; cache: EntityCache; taxonomy: Taxonomy; config: FilesConfig }
 
-const VERSION = {
-  name: 'version' as const,
+const VERSION = defineCache({
+  name: 'version',
+  contains: 'View of a version as JSON',
   idOf: (version: CachedVersion) => version.id,
   sizeOf: (version: CachedVersion) => version.sizeBytes + 400,
   revisionOf: (version: CachedVersion) => version.revision,
@@ -65,7 +73,7 @@ const VERSION = {
     const head = withLargerNumber(before, 'downloads', downloads)
     return head === before ? version : new CachedVersion(version, { head, tail: version.tail })
   },
-}
+})
 
 /** Returns another representation of a cached version, which is cached and invalidated together with the version. */
 export function versionForm<D>(

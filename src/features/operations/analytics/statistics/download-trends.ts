@@ -1,5 +1,6 @@
 // Computes weekly downloads of projects for lists, and which projects are trending. Includes only projects with public
 // statistics, which is checked on each call because projects can change it.
+
 import {
   type CachedProject,
   listVisibleProjects,
@@ -7,7 +8,9 @@ import {
 } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import { isSearchableStatus } from '#lib/project-status.ts'
-import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
+import { MIB } from '#lib/text/sizes.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '#lib/time.ts'
+import { defineCache } from '#platform/cache/definitions.ts'
 import type { DerivedForm } from '#platform/cache/entries.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import { sliceGrid } from '#ports/analytics-store/slices.ts'
@@ -16,8 +19,21 @@ import type { Deps } from '#ports/deps.ts'
 /** Number of full weeks before today for which a trend has a count. */
 export const TREND_WEEKS = 12
 
-const WEEKS: RememberDefinition<readonly number[]> = { name: 'download-trend', sizeOf: (weeks) => 8 * weeks.length }
-const TRENDING: RememberDefinition<readonly string[]> = { name: 'trending-projects', sizeOf: (ids) => 30 * ids.length }
+const WEEKS = defineCache<RememberDefinition<readonly number[]>>({
+  name: 'download-trend',
+  contains: 'Weekly downloads of a project',
+  maxAgeMs: HOUR_MS,
+  maxBytes: 8 * MIB,
+  sizeOf: (weeks) => 8 * weeks.length,
+})
+const TRENDING = defineCache<RememberDefinition<readonly string[]>>({
+  name: 'trending-projects',
+  contains: 'IDs of trending projects',
+  maxAgeMs: HOUR_MS,
+  maxBytes: MIB,
+  isStaleAllowed: true,
+  sizeOf: (ids) => 30 * ids.length,
+})
 /** Pause after the store failed. Lists are complete without trends. */
 const FAILED_MS = MINUTE_MS
 /** Number of the most downloaded projects that are checked for a trend. */

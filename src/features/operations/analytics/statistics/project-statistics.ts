@@ -1,10 +1,13 @@
 // Computes the downloads of a project by day, version, loader, game version and country.
+
 import type { CachedProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import { listVersionTraits } from '#features/catalogue/versions/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { compare } from '#lib/compare.ts'
+import { MIB } from '#lib/text/sizes.ts'
 import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
+import { defineCache } from '#platform/cache/definitions.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import { sliceGrid } from '#ports/analytics-store/slices.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -19,10 +22,13 @@ const SHARES_MAX = 5
 const PERIOD_COUNTS = [18, 15]
 const PERIODS = 12
 
-const STATISTICS: RememberDefinition<DownloadSeries> = {
+const STATISTICS = defineCache<RememberDefinition<DownloadSeries>>({
   name: 'project-statistics',
+  contains: 'Download statistics of a project',
+  maxAgeMs: MINUTE_MS,
+  maxBytes: 16 * MIB,
   sizeOf: (series) => 2 * JSON.stringify(series).length,
-}
+})
 
 export type ProjectStatistics = ReturnType<typeof createProjectStatistics>
 

@@ -2,6 +2,12 @@
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
 
+declare module '#platform/cache/changes.ts' {
+  interface ChangeKinds {
+    'events-export': true
+  }
+}
+
 /** Kind of the notification. Its ID is the name of the folder in which the server puts the parts. */
 export const EVENTS_KIND = 'events-export'
 

@@ -1,6 +1,7 @@
 // Figures of a period: totals, and one point per step.
 import type { Db } from '#platform/db/db.ts'
-import { FIGURES, noCounts, noDurations, percentile } from '#platform/telemetry/figures.ts'
+import { noDurations, percentile } from '#platform/telemetry/figures.ts'
+import { FIGURES, noFigures } from './figures.ts'
 import { type Period, rangeOf } from './periods.ts'
 import { type FigurePoint, listFigures } from './queries.ts'
 import type { FiguresView } from './views.ts'
@@ -12,7 +13,7 @@ export async function loadFigures(db: Db, period: Period, now: number): Promise<
   const byTime = new Map(known.map((point) => [point.at.getTime(), point]))
   const points: FigurePoint[] = []
   for (let at = since.getTime(); at < until.getTime(); at += stepMs) {
-    points.push(byTime.get(at) ?? { at: new Date(at), ...noCounts(), durations: noDurations(), in_review: null })
+    points.push(byTime.get(at) ?? { at: new Date(at), ...noFigures(), durations: noDurations(), in_review: null })
   }
   return {
     period,
@@ -25,7 +26,7 @@ export async function loadFigures(db: Db, period: Period, now: number): Promise<
 }
 
 function sumOf(points: readonly FigurePoint[]): FigurePoint {
-  const total = { at: new Date(0), ...noCounts(), durations: noDurations(), in_review: null as number | null }
+  const total = { at: new Date(0), ...noFigures(), durations: noDurations(), in_review: null as number | null }
   for (const point of points) {
     for (const figure of FIGURES) total[figure] += point[figure]
     total.durations = total.durations.map((count, place) => count + (point.durations[place] ?? 0))

@@ -2,7 +2,8 @@
 import { sql } from 'kysely'
 import { HOUR_MS, MINUTE_MS } from '#lib/time.ts'
 import type { Db } from '#platform/db/db.ts'
-import { FIGURES, type Figure, noCounts, noDurations, type TakenFigures } from '#platform/telemetry/figures.ts'
+import { noDurations, type TakenFigures } from '#platform/telemetry/figures.ts'
+import { COUNT_OF, FIGURES, type Figure, noFigures } from './figures.ts'
 
 /** Figures of a process in a minute. */
 export type MinuteFigures = TakenFigures & { minute: Date }
@@ -17,7 +18,7 @@ export async function addFigures(db: Db, minutes: readonly MinuteFigures[]): Pro
   const rows = toRows(minutes)
   const sum = (figure: string) =>
     sql`${sql.ref(figure)} = ${sql.ref(`figure.${figure}`)} + ${sql.ref(`excluded.${figure}`)}`
-  const names = sql.join([...FIGURES].map((figure) => sql.ref(figure)))
+  const names = sql.join(FIGURES.map((figure) => sql.ref(figure)))
   const values = rows.map((row) => {
     const counts = sql.join(FIGURES.map((figure) => sql`${row[figure]}::int`))
     return sql`(${row.span}, ${row.at}::timestamptz, ${row.durations}::int[], ${counts},
@@ -39,8 +40,8 @@ function toRows(minutes: readonly MinuteFigures[]): FigureRow[] {
     for (const span of ['minute', 'hour'] as const) {
       const at = startOf(span, minute)
       const key = `${span} ${at.toISOString()}`
-      const row = rows.get(key) ?? { span, at, durations: noDurations(), ...noCounts() }
-      for (const figure of FIGURES) row[figure] += counts[figure]
+      const row = rows.get(key) ?? { span, at, durations: noDurations(), ...noFigures() }
+      for (const figure of FIGURES) row[figure] += counts.get(COUNT_OF[figure]) ?? 0
       row.durations = row.durations.map((count, place) => count + (durations[place] ?? 0))
       rows.set(key, row)
     }

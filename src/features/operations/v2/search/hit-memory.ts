@@ -1,14 +1,18 @@
 // Search hits in the format of the v2 API, cached with the v3 hit that they were made from. A hit is converted again when
 // the index returns different content.
+import { MIB } from '#lib/text/sizes.ts'
+import { defineCache } from '#platform/cache/definitions.ts'
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import type { HitPart } from '#ports/search-index/hit.ts'
 import { toHitV2 } from './views.ts'
 
-const HIT: RememberDefinition<{ source: Buffer; converted: Buffer }> = {
+const HIT = defineCache<RememberDefinition<{ source: Buffer; converted: Buffer }>>({
   name: 'search-hit-v2',
+  contains: 'Search hit in the format of the v2 API, by its content',
+  maxBytes: 16 * MIB,
   sizeOf: ({ source, converted }) => source.length + converted.length + 100,
-}
+})
 
 /** Returns a hit in the format of the v2 API. Both are JSON. */
 export type HitMemory = (hit: HitPart) => Buffer

@@ -6,6 +6,9 @@ import { hashToken } from '#lib/access/tokens.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { createLimiter } from '#lib/concurrency/limiter.ts'
 import { ApiError } from '#lib/errors.ts'
+import { MIB } from '#lib/text/sizes.ts'
+import { MINUTE_MS } from '#lib/time.ts'
+import { defineCache } from '#platform/cache/definitions.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -18,7 +21,13 @@ const WAITING_MAX = 100
 const TOKEN_FORM = /^[\x21-\x7e]{1,512}$/
 
 /** The ID of a token's owner at the host, by the token's hash; null if the host rejects the token. */
-const TOKEN_OWNER: RememberDefinition<string | null> = { name: 'code-host-answer', sizeOf: (id) => id?.length ?? 0 }
+const TOKEN_OWNER = defineCache<RememberDefinition<string | null>>({
+  name: 'code-host-answer',
+  contains: 'Account at the code host that a token belongs to',
+  maxAgeMs: 5 * MINUTE_MS,
+  maxBytes: 4 * MIB,
+  sizeOf: (id) => id?.length ?? 0,
+})
 
 type Caller = Omit<Viewer, 'caller' | 'address'>
 
