@@ -5,6 +5,8 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { permissionTables, scopeTable } from '#features/basics/authentication/bit-tables.ts'
+import { API_DESCRIPTIONS } from '#main/api-description.ts'
 import { buildApp } from '#main/app.ts'
 import { boot } from '#main/boot.ts'
 import { envExample } from '#platform/config/env-example.ts'
@@ -12,7 +14,6 @@ import { loadConfig } from '#platform/config/load-config.ts'
 import { createPool } from '#platform/db/db.ts'
 import { migrate } from '#platform/db/migrate.ts'
 import { startEmbeddedPostgres } from '#platform/embedded-postgres/embedded-postgres.ts'
-import { permissionTables, scopeTable } from '#platform/http/openapi/bit-tables.ts'
 import { openApiText } from '#platform/http/openapi/openapi.ts'
 import { silentLog } from '#platform/telemetry/log.ts'
 import { generateClient } from '../packages/client/generate.mjs'
@@ -59,8 +60,8 @@ async function generateOpenApi(connectionString: string, dataDir: string): Promi
   const booted = await boot({ config, log: silentLog(), mode: 'command' })
   const app = await buildApp(booted.deps)
   await app.ready()
-  writeFileSync(join(ROOT, 'docs/generated/openapi.json'), openApiText(app))
-  writeFileSync(join(ROOT, 'docs/generated/openapi-v2.json'), openApiText(app, 'v2'))
+  writeFileSync(join(ROOT, 'docs/generated/openapi.json'), openApiText(app, API_DESCRIPTIONS.v3))
+  writeFileSync(join(ROOT, 'docs/generated/openapi-v2.json'), openApiText(app, API_DESCRIPTIONS.v2))
   await app.close()
   await booted.close()
 }

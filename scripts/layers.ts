@@ -12,7 +12,7 @@ export type Layer = {
 }
 
 export const LAYERS: readonly Layer[] = [
-  { name: 'lib', folder: 'src/lib', purpose: 'Pure functions and tables: errors, IDs, tokens, scopes, permissions' },
+  { name: 'lib', folder: 'src/lib', purpose: 'Pure functions and tables: errors, IDs, tokens' },
   {
     name: 'platform',
     folder: 'src/platform',
@@ -24,7 +24,7 @@ export const LAYERS: readonly Layer[] = [
       config: 'Reads the settings and reports every error in them',
       db: 'Connections, migrations, row types, and the meaning of database errors',
       'embedded-postgres': 'Starts and stops the embedded PostgreSQL',
-      http: 'The HTTP server: authentication, rate limits, errors, ETags, OpenAPI, the fast path',
+      http: 'The HTTP server: rate limits, errors, ETags, OpenAPI, the fast path',
       images: 'Reads, scales and draws images',
       jobs: 'The job queue, its worker and the schedule',
       outgoing: 'Calls to URLs that users supply, and to services that the operator has configured',
@@ -34,7 +34,7 @@ export const LAYERS: readonly Layer[] = [
   {
     name: 'taxonomy',
     folder: 'src/taxonomy',
-    purpose: 'Games, loaders, categories, licences and file rules from data files',
+    purpose: 'Games, loaders, categories, licences and file rules from data files; the statuses of projects',
   },
   {
     name: 'ports',
@@ -54,7 +54,8 @@ export const LAYERS: readonly Layer[] = [
     folder: 'src/features/basics',
     purpose: 'Basics for other features',
     parts: {
-      access: 'Memberships, permissions and visibility of projects ([people.md](../api/people.md))',
+      access: 'Scopes, memberships, permissions and visibility of projects ([people.md](../api/people.md))',
+      authentication: 'Identifies callers by their tokens and checks what routes require of them',
       audit: 'The audit log: recording, reading, export and retention ([security.md](../operators/security.md))',
       'content-images': 'Images inside texts ([moderation.md](../api/moderation.md))',
       events: 'Events of the catalogue, which webhooks receive ([webhooks.md](../api/webhooks.md))',

@@ -1,7 +1,7 @@
 // The instance that the pages for publishers, moderators and operators are measured on: 20,000 public projects, 10,000 that
 // wait for a review, an author with 500 projects, reports, conversations, quarantined versions, notifications, audit entries.
 import { sql } from 'kysely'
-import { ALL_PROJECT_PERMISSIONS } from '#lib/access/permissions.ts'
+import { ALL_PROJECT_PERMISSIONS } from '#features/basics/access/permissions.ts'
 import { DAY_MS } from '#lib/time.ts'
 import type { Db } from '#platform/db/db.ts'
 import { createDb, createPool } from '#platform/db/db.ts'

@@ -3,7 +3,6 @@ import { test } from 'node:test'
 import { demoCatalogue } from '#demo/catalogue/catalogue.ts'
 import { demoEvents } from '#demo/catalogue/events.ts'
 import { createRandom } from '#demo/catalogue/random.ts'
-import { PROJECT_STATUSES } from '#lib/project-status.ts'
 import {
   characterCount,
   checkHttpsUrl,
@@ -14,6 +13,7 @@ import {
 } from '#lib/text/text-rules.ts'
 import { isOpenSource, parseLicense } from '#taxonomy/licenses.ts'
 import { checkLoaderFields } from '#taxonomy/loader-fields.ts'
+import { PROJECT_STATUSES } from '#taxonomy/project-status.ts'
 import { checkCategories, checkLoaders, loadTaxonomy, projectTypesOf } from '#taxonomy/taxonomy.ts'
 
 const { taxonomy } = loadTaxonomy()

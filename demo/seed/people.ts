@@ -7,7 +7,11 @@ import { addMissing, markItems, type Written } from '#demo/items.ts'
 import { freeNames } from '#demo/seed/free-names.ts'
 import { insertRows } from '#demo/seed/insert-rows.ts'
 import { storeFirst } from '#demo/seed/store-first.ts'
-import { ALL_ORGANIZATION_PERMISSIONS, ALL_PROJECT_PERMISSIONS, PROJECT_PERMISSIONS } from '#lib/access/permissions.ts'
+import {
+  ALL_ORGANIZATION_PERMISSIONS,
+  ALL_PROJECT_PERMISSIONS,
+  PROJECT_PERMISSIONS,
+} from '#features/basics/access/permissions.ts'
 import type { Deps } from '#ports/deps.ts'
 
 type SeedDeps = Pick<Deps, 'db' | 'cache' | 'files' | 'config'>

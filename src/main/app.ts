@@ -1,5 +1,9 @@
 // The application: a server with every feature, listed by hand. The list is the map of what Depot can do.
+
 import { auditOperatorRoutes, auditRoutes, moderationLogRoute } from '#features/basics/audit/routes.ts'
+import { createAccessControl } from '#features/basics/authentication/access-control.ts'
+import { createTokenDirectory, type TokenDirectory } from '#features/basics/authentication/token-directory.ts'
+import { createTokenUse } from '#features/basics/authentication/token-use.ts'
 import { contentImageRoutes } from '#features/basics/content-images/routes.ts'
 import { instanceKeyRoutes } from '#features/basics/instance-key/routes.ts'
 import { limitRoutes } from '#features/basics/limits/routes.ts'
@@ -74,14 +78,13 @@ import { endLostAccess } from '#features/people/revocation/end-access.ts'
 import { userRoutes } from '#features/people/users/routes.ts'
 import { VERSION } from '#platform/config/version.ts'
 import { instanceSecret } from '#platform/db/instance-secret.ts'
-import { createTokenDirectory, type TokenDirectory } from '#platform/http/auth/token-directory.ts'
-import { createTokenUse } from '#platform/http/auth/token-use.ts'
 import { createRateGrants, type RateGrantDirectory } from '#platform/http/limits/rate-grants.ts'
 import { tagged } from '#platform/http/mounts.ts'
 import { registerOpenApi } from '#platform/http/openapi/openapi.ts'
 import { type App, buildServer } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { webRoutes } from '#web/routes.ts'
+import { API_DESCRIPTIONS } from './api-description.ts'
 
 /** Builds the server with all its routes. A process that follows changes passes the directory that it keeps up to date. */
 export async function buildApp(deps: Deps, rateGrants: RateGrantDirectory = createRateGrants(deps)): Promise<App> {
@@ -101,8 +104,7 @@ export async function buildApp(deps: Deps, rateGrants: RateGrantDirectory = crea
     metrics,
     counters,
     grants: rateGrants,
-    tokens,
-    adminKey: config.http.adminKey,
+    access: createAccessControl({ tokens, adminKey: config.http.adminKey }),
     rateLimitBypassKey: config.http.rateLimitBypassKey,
     countsUnchanged: config.http.countsUnchanged,
     connectionsPerAddress: config.http.connectionsPerAddress,
@@ -119,7 +121,7 @@ export async function buildApp(deps: Deps, rateGrants: RateGrantDirectory = crea
     await tokenUse.flush()
     await accounts.passwords.close()
   })
-  await registerOpenApi(app, { version: VERSION, baseUrl: config.http.baseUrl })
+  await registerOpenApi(app, { version: VERSION, baseUrl: config.http.baseUrl }, Object.values(API_DESCRIPTIONS))
   markCodeHostTokens(app)
   const caps = createVisitorCaps({ counters, now, secret: await instanceSecret(db, 'visitors') })
   addFeatures(app, { deps, accounts, tokens, rateGrants, caps })

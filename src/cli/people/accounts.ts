@@ -3,6 +3,8 @@
 import { duration, readArguments, required, UsageError } from '#cli/kit/arguments.ts'
 import { readPassword, temporaryPasswordText } from '#cli/kit/password-input.ts'
 import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
+import { GRANTABLE_SCOPES, parseScopeNames, scopeNames } from '#features/basics/access/scopes.ts'
+import type { Role } from '#features/basics/access/viewer.ts'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { createAccessToken } from '#features/people/accounts/access-tokens/create-access-token.ts'
@@ -11,8 +13,6 @@ import { setRole } from '#features/people/accounts/set-role.ts'
 import { createAccount, prepareAccount } from '#features/people/accounts/sign-up/create-account.ts'
 import { requirePerson } from '#features/people/users/policy.ts'
 import { getAccountByName } from '#features/people/users/queries.ts'
-import { GRANTABLE_SCOPES, parseScopeNames, scopeNames } from '#lib/access/scopes.ts'
-import type { Role } from '#lib/access/viewer.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 
 const ROLES: readonly Role[] = ['developer', 'moderator', 'admin']

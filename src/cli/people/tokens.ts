@@ -3,11 +3,11 @@
 import { readArguments, required } from '#cli/kit/arguments.ts'
 import { table } from '#cli/kit/table.ts'
 import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
+import { scopeNames } from '#features/basics/access/scopes.ts'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { listAccessTokens } from '#features/people/accounts/access-tokens/queries.ts'
 import { deleteAccessToken } from '#features/people/accounts/access-tokens/update-access-token.ts'
 import { getAccountByName } from '#features/people/users/queries.ts'
-import { scopeNames } from '#lib/access/scopes.ts'
 import { notFound } from '#lib/errors.ts'
 
 export async function tokenList(args: readonly string[], env: Env): Promise<void> {

@@ -1,19 +1,24 @@
 // The fast path of API routes whose responses are cached (`config.ready`).
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, RouteOptions } from 'fastify'
-import { hasScope } from '#lib/access/scopes.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
-import type { TokenDirectory } from './auth/token-directory.ts'
 import { EXPOSED_HEADERS } from './request-context.ts'
 import { CODINGS, COMPRESS_BYTES_MIN, codedTag, codingFor } from './responses/content-coding.ts'
 import { CACHE_CONTROL, findKnownTag } from './responses/entity-tags.ts'
-import type { CachedResponse, CachePolicy, FastPathResponse, FastPathRoute, FastPathSource } from './route-config.ts'
+import type {
+  AccessControl,
+  CachedResponse,
+  CachePolicy,
+  Caller,
+  FastPathResponse,
+  FastPathRoute,
+  FastPathSource,
+} from './route-config.ts'
 
 type CachedRoute = {
   route: FastPathRoute
-  find: (value: string, viewer: Viewer | null) => CachedResponse | undefined
+  find: (value: string, viewer: Caller) => CachedResponse | undefined
   /** `identify` returns undefined if the framework must decide. */
-  identify: (req: IncomingMessage, address: string) => Viewer | null | undefined
+  identify: (req: IncomingMessage, address: string) => Caller | undefined
   cache: CachePolicy
 }
 
@@ -26,13 +31,13 @@ const PLAIN = /^[\w.-]{1,64}$/
 /** Returns the fast path of the routes that are registered from now on. */
 export function cachedRoutes(
   app: Pick<FastifyInstance, 'addHook' | 'codedForms'>,
-  tokens: Pick<TokenDirectory, 'peek'>,
+  access: AccessControl,
 ): FastPathSource {
   const routes = new Map<string, CachedRoute>()
   /** Path prefixes of routes that have a fixed part where others have a parameter. */
   const fixed = new Set<string>()
   app.addHook('onRoute', (route) => {
-    const cached = toCachedRoute(route, tokens)
+    const cached = toCachedRoute(route, access)
     if (cached !== undefined) routes.set(keyOf(route.url), cached)
     else if (FIXED.test(route.url)) fixed.add(FIXED.exec(route.url)?.[0] ?? '')
   })
@@ -61,7 +66,7 @@ function toFastPathResponse(
     response: { bytes, etag },
     headers,
     viewer,
-  }: { response: CachedResponse; viewer: Viewer | null } & Pick<IncomingMessage, 'headers'>,
+  }: { response: CachedResponse; viewer: Caller } & Pick<IncomingMessage, 'headers'>,
 ): FastPathResponse | undefined {
   const own = [
     'access-control-allow-origin',
@@ -87,7 +92,7 @@ function toFastPathResponse(
 /** @throws Error if the fast path does not support the route. */
 function toCachedRoute(
   { method, url, config, schema, constraints }: RouteOptions,
-  tokens: Pick<TokenDirectory, 'peek'>,
+  access: AccessControl,
 ): CachedRoute | undefined {
   // The framework announces the end of a deprecated operation.
   if (config?.ready === undefined || config.deprecated !== undefined || method === 'HEAD') return undefined
@@ -96,14 +101,8 @@ function toCachedRoute(
   if (method !== 'GET' || !SHAPE.test(url) || !isSupported || constraints !== undefined) {
     throw new Error(`The fast path does not support ${String(method)} ${url}`)
   }
-  const identify = (req: IncomingMessage, clientAddress: string): Viewer | null | undefined => {
-    const { authorization } = req.headers
-    if (authorization === undefined) return 'read' in auth ? null : undefined
-    const viewer = tokens.peek(authorization, { headers: req.headers, clientAddress })
-    if (typeof viewer !== 'object' || viewer.limits !== undefined) return undefined
-    if ('read' in auth) return auth.read.some((scope) => hasScope(viewer.scopes, scope)) ? viewer : null
-    return auth.scope.every((scope) => hasScope(viewer.scopes, scope)) ? viewer : undefined
-  }
+  const identify = ({ headers }: IncomingMessage, clientAddress: string) =>
+    access.peek(auth, { headers, clientAddress })
   return { route: { url, operation: schema?.operationId ?? 'unknown', config }, find: config.ready, identify, cache }
 }
 

@@ -6,18 +6,17 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import type { FastifyInstance } from 'fastify'
 import type { RateDecision } from '#lib/concurrency/rate.ts'
 import { areTracesOn } from '#platform/telemetry/traces.ts'
-import type { TokenDirectory } from './auth/token-directory.ts'
 import { cachedRoutes } from './cached-routes.ts'
 import { clientAddress } from './limits/client-address.ts'
 import type { RateLimiter } from './limits/rate-limit.ts'
 import { checkHead, ignoreLongHeaders, type RequestContextOptions } from './request-context.ts'
 import type { RequestRecord } from './request-log.ts'
-import type { FastPathResponse, FastPathSource } from './route-config.ts'
+import type { AccessControl, FastPathResponse, FastPathSource } from './route-config.ts'
 
 const ONE_PIECE_BYTES_MAX = 16 * 1024
 
 type FastPathOptions = RequestContextOptions & {
-  tokens: TokenDirectory
+  access: AccessControl
   limiter: Pick<RateLimiter, 'count' | 'refund' | 'remember'>
   record: (request: RequestRecord) => void
 }
@@ -35,7 +34,7 @@ export function serveFastPath(
   app: Pick<FastifyInstance, 'decorate' | 'addHook' | 'isDraining' | 'codedForms'> & { server: Server },
   options: FastPathOptions,
 ): void {
-  const routes = cachedRoutes(app, options.tokens)
+  const routes = cachedRoutes(app, options.access)
   let pages: FastPathSource = () => undefined
   const find: FastPathSource = (req, address) => routes(req, address) ?? pages(req, address)
   let isClosing = false

@@ -1,7 +1,6 @@
 // Registers groups of routes: with a tag, with two prefixes, and those that were removed from the API.
 import type { FastifyInstance } from 'fastify'
 import { ApiError } from '#lib/errors.ts'
-import type { TagName } from './openapi/texts.ts'
 import type { App } from './server.ts'
 
 const PREFIXES = ['/_internal', '/v2/_internal'] as const
@@ -40,7 +39,7 @@ export function mountInternal(
 }
 
 /** Registers routes with a tag of the API description. A route can declare another tag. */
-export function tagged(app: App, tag: TagName, routes: (scope: App) => void): void {
+export function tagged(app: App, tag: string, routes: (scope: App) => void): void {
   openScope(app, (scope) => {
     scope.addHook('onRoute', (route) => {
       if (route.schema?.hide !== true) route.schema = { tags: [tag], ...route.schema }

@@ -1,12 +1,15 @@
 // Types for the `config` of routes, and for the properties that hooks add to a request.
 import type { IncomingMessage } from 'node:http'
-import type { FastifyContextConfig, FastifyRequest } from 'fastify'
+import type { FastifyContextConfig, FastifyRequest, onRequestAsyncHookHandler, onRequestHookHandler } from 'fastify'
 import type { TSchema } from 'typebox'
-import type { ScopeName } from '#lib/access/scopes.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import type { ApiError } from '#lib/errors.ts'
 import type { CodedForms } from './responses/content-coding.ts'
 import type { ListBuffers } from './responses/list-buffers.ts'
+
+/** The scopes of tokens, which the feature of the tokens declares. */
+// biome-ignore lint/suspicious/noEmptyInterface: the feature extends it.
+export interface ScopeNames {}
+type ScopeName = keyof ScopeNames
 
 /**
  * The callers of a route:
@@ -17,14 +20,16 @@ import type { ListBuffers } from './responses/list-buffers.ts'
  */
 export type RouteAuth = 'public' | { read: readonly ScopeName[] } | { scope: readonly ScopeName[] } | 'operator'
 
-/**
- * Treatment of fine-grained tokens, which are limited to projects and organizations (`Viewer.limits`):
- * - `resource`: the policies of the route apply the limits.
- * - `versions`: like `resource`; the tokens of trusted publishers have access too.
- * - `own`: the route concerns the token's account and shows nothing that the limits exclude.
- * - `anonymous`: a read that ignores these tokens.
- */
-export type LimitedTokens = 'resource' | 'versions' | 'own' | 'anonymous'
+/** The account of a request's token; null: an anonymous caller. */
+export type Caller = FastifyRequest['viewer']
+
+/** Identifies the callers of routes, and checks what routes require of them. */
+export type AccessControl = {
+  /** Returns the onRequest hook of a route; undefined for routes that ignore their callers. */
+  hook(config: FastifyContextConfig): onRequestHookHandler | onRequestAsyncHookHandler | undefined
+  /** Returns the caller of a read if it is known without waiting; undefined if the framework must decide. */
+  peek(auth: Exclude<RouteAuth, string>, req: Pick<FastifyRequest, 'headers' | 'clientAddress'>): Caller | undefined
+}
 
 /**
  * Caching of a response by clients and proxies. `public`: revalidated each time; `private` for an identified caller.
@@ -122,10 +127,6 @@ declare module 'fastify' {
     auth: RouteAuth
     cache?: CachePolicy
     budget?: RateBudget
-    /** Default: fine-grained tokens get 403. Routes that ignore tokens, or accept only sessions, need none. */
-    limitedTokens?: LimitedTokens
-    /** The caller must also be a moderator or an admin. Others get 403. */
-    role?: 'moderator' | 'admin'
     /**
      * Behaviour in read-only mode. Default: routes that only read work, routes that change data fail. `form`: the handler
      * reads the body and rejects it, so that the page still contains what the user entered.
@@ -137,7 +138,7 @@ declare module 'fastify' {
      * Returns the cached response, or undefined to call the handler: for frequent reads with at most one path parameter,
      * which is `value` (`cached-routes.ts`). The viewer has passed the checks of the route.
      */
-    ready?: (value: string, viewer: Viewer | null) => CachedResponse | undefined
+    ready?: (value: string, viewer: Caller) => CachedResponse | undefined
     /** The operation will be removed. */
     deprecated?: Deprecation
     /** No rate limit, no rate headers and no required User-Agent (`/health`, `/ready`, `/metrics`). */
@@ -154,7 +155,6 @@ declare module 'fastify' {
     contentTag: string | undefined
   }
   interface FastifyRequest {
-    viewer: Viewer | null
     /** Empty on unlimited routes, which do not use it. */
     clientAddress: string
     /** The error code of a response with 5xx. */

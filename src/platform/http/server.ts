@@ -17,7 +17,6 @@ import { rejectDryRun } from '#lib/dry-run-request.ts'
 import { ApiError, invalidInput, notFound, validationError } from '#lib/errors.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import type { Metrics } from '#platform/telemetry/metrics.ts'
-import { type AuthOptions, authHook } from './auth/auth.ts'
 import { parseJson } from './bodies/json-body.ts'
 import { ignoreNulls } from './bodies/patch-nulls.ts'
 import { deprecate } from './deprecation.ts'
@@ -42,7 +41,7 @@ import { completeResponses } from './responses/declared-responses.ts'
 import { encodeResponse } from './responses/encode-response.ts'
 import { omitBody, tagResponse } from './responses/entity-tags.ts'
 import { createListBuffers } from './responses/list-buffers.ts'
-import type { RouteEntry } from './route-config.ts'
+import type { AccessControl, RouteEntry } from './route-config.ts'
 import { traceRequests } from './traces.ts'
 import { compileValidator } from './validation.ts'
 
@@ -53,9 +52,9 @@ export interface TypeBoxProvider extends FastifyTypeProvider {
 
 export type App = FastifyInstance<Server, IncomingMessage, ServerResponse, FastifyBaseLogger, TypeBoxProvider>
 
-export type ServerOptions = AuthOptions &
-  RequestContextOptions &
+export type ServerOptions = RequestContextOptions &
   Omit<RateLimitOptions, 'bypassKey'> & {
+    access: AccessControl
     log: Log
     metrics: Metrics
     rateLimitBypassKey: Secret | undefined
@@ -197,7 +196,7 @@ function addRouteChecks(app: App, options: ServerOptions): void {
     // Forms have separate limits.
     const takesJson = route.schema?.hide !== true && (route.schema as { consumes?: string[] })?.consumes === undefined
     if (isOpen(config) && takesJson) route.bodyLimit ??= OPEN_BODY_BYTES_MAX
-    const hook = authHook(config, options)
+    const hook = options.access.hook(config)
     const ownHooks = [
       ...(hook === undefined ? [] : [hook]),
       ...(answersWhenReadOnly(methods, config) ? [] : [readOnlyHook(options.readOnly)]),

@@ -1,9 +1,9 @@
 // Registers pages: one scope for each area of the web site, and one function for each kind of page.
 
 import type { FastifyContextConfig, FastifyReply } from 'fastify'
+import { isAdmin, isModerator, type Viewer } from '#features/basics/access/viewer.ts'
 import type { AccountRow } from '#features/people/users/queries.ts'
 import { findAccount } from '#features/people/users/queries.ts'
-import { isAdmin, isModerator, type Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import { openScope } from '#platform/http/mounts.ts'
 import type { App } from '#platform/http/server.ts'

@@ -1,6 +1,6 @@
 // Parts of a page that differ between readers, such as the account menu. The rest of a cached page is the same for
 // everyone.
-import type { Viewer } from '#lib/access/viewer.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import type { Deps } from '#ports/deps.ts'
 import { html, type Markup, type Part, trusted } from '#web/ui/html.ts'
 import type { PageContext } from '#web/ui/page-context.ts'

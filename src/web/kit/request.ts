@@ -1,6 +1,8 @@
 // The request of a page: who asks, what the visitor chose, the submitted values, and the ways to respond.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { TokenDirectory } from '#features/basics/authentication/token-directory.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import type { sharedChecks } from '#features/basics/meta/readiness.ts'
 import type { DownloadTrends } from '#features/operations/analytics/statistics/download-trends.ts'
 import type { ProjectStatistics } from '#features/operations/analytics/statistics/project-statistics.ts'
@@ -8,8 +10,6 @@ import type { AccountDeps } from '#features/people/accounts/account-deps.ts'
 import { listCachedUsers } from '#features/people/users/user-cache.ts'
 import type { UserView } from '#features/people/users/views.ts'
 import { parseToken } from '#lib/access/tokens.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
-import type { TokenDirectory } from '#platform/http/auth/token-directory.ts'
 import type { RateGrantDirectory } from '#platform/http/limits/rate-grants.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { Markup } from '#web/ui/html.ts'

@@ -1,7 +1,7 @@
 // Routes with cached pages. A page is rendered without a viewer and is the same for everyone, except for its personal
 // parts. For readers who might see more on it, the page is rendered for each request.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { isModerator } from '#lib/access/viewer.ts'
+import { isModerator } from '#features/basics/access/viewer.ts'
 import type { FastPathRoute } from '#platform/http/route-config.ts'
 import type { CachedPage, Caching } from './page-cache.ts'
 import { type Area, type PageRequest, readRequest, type SharedShow, type WebDeps } from './request.ts'

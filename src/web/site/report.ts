@@ -1,12 +1,12 @@
 // Reports a project, a version or a user to the moderators.
 import type { FastifyReply } from 'fastify'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { getVersion } from '#features/catalogue/versions/lookup/version-cache.ts'
 import { createReport } from '#features/community/reports/create-report.ts'
 import { listOwnOpenReports } from '#features/community/reports/queries.ts'
 import { type ItemType, parseReport, ReportInput } from '#features/community/reports/requests.ts'
 import { getCachedUser } from '#features/people/users/user-cache.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import { attempt, checkValues, errorsOf, type FormRefusal } from '#web/kit/forms/read-form.ts'
 import { PATHS, projectPath, reportPath, userPath, versionPath } from '#web/kit/paths.ts'

@@ -1,5 +1,5 @@
 // The data about the instance and the visitor that every page uses.
-import type { Role } from '#lib/access/viewer.ts'
+import type { Role } from '#features/basics/access/viewer.ts'
 import { type AssetName, type Assets, assetPath } from './assets.ts'
 import { html, type Markup, type Part } from './html.ts'
 import { type IconName, WORK_ICON_NAMES } from './icons.ts'

@@ -1,7 +1,7 @@
 // Sends the sample request of an operation as each kind of caller.
 import assert from 'node:assert/strict'
 import type { InjectOptions } from 'fastify'
-import { GRANTABLE_SCOPES } from '#lib/access/scopes.ts'
+import { GRANTABLE_SCOPES } from '#features/basics/access/scopes.ts'
 import type { RouteEntry } from '#platform/http/route-config.ts'
 import { BYPASS_KEY, type TestApp } from '#test/support/app/test-app.ts'
 import { limitedToken, publisherToken } from '#test/support/factories/token-factories.ts'

@@ -1,14 +1,14 @@
 // Creates rows for tests by SQL, not through the API under test, together with missing parent rows.
 
 import { createHash } from 'node:crypto'
+import { ALL_PROJECT_PERMISSIONS } from '#features/basics/access/permissions.ts'
+import { ALL_SCOPES } from '#features/basics/access/scopes.ts'
 import type { VersionStatus } from '#features/basics/access/version-status.ts'
-import { ALL_PROJECT_PERMISSIONS } from '#lib/access/permissions.ts'
-import { ALL_SCOPES } from '#lib/access/scopes.ts'
 import { newToken } from '#lib/access/tokens.ts'
 import { newId } from '#lib/ids.ts'
-import type { ProjectStatus } from '#lib/project-status.ts'
 import { DAY_MS } from '#lib/time.ts'
 import type { Deps } from '#ports/deps.ts'
+import type { ProjectStatus } from '#taxonomy/project-status.ts'
 
 export type Person = { id: string; username: string; email: string; token: string }
 

@@ -1,11 +1,11 @@
 // Projects, organizations and members for tests of teams, written by SQL.
 
+import { ALL_ORGANIZATION_PERMISSIONS, ALL_PROJECT_PERMISSIONS } from '#features/basics/access/permissions.ts'
+import { SCOPES } from '#features/basics/access/scopes.ts'
 import type { VersionStatus } from '#features/basics/access/version-status.ts'
-import { ALL_ORGANIZATION_PERMISSIONS, ALL_PROJECT_PERMISSIONS } from '#lib/access/permissions.ts'
-import { SCOPES } from '#lib/access/scopes.ts'
 import { newId } from '#lib/ids.ts'
-import type { ProjectStatus } from '#lib/project-status.ts'
 import type { Db } from '#platform/db/db.ts'
+import type { ProjectStatus } from '#taxonomy/project-status.ts'
 
 export type Owned = { id: string; slug: string; teamId: string }
 type Account = { id: string }

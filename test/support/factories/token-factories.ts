@@ -1,5 +1,5 @@
 // Fine-grained tokens and tokens of trusted publishers, written by SQL.
-import { GRANTABLE_SCOPES, type ScopeBits } from '#lib/access/scopes.ts'
+import { GRANTABLE_SCOPES, type ScopeBits } from '#features/basics/access/scopes.ts'
 import { hashToken, newToken } from '#lib/access/tokens.ts'
 import { newId } from '#lib/ids.ts'
 import { DAY_MS } from '#lib/time.ts'

@@ -1,8 +1,8 @@
 // The first people of an empty instance. They come only through public pages and routes, so a story with them begins as it
 // does for a stranger.
 import assert from 'node:assert/strict'
+import { GRANTABLE_SCOPES } from '#features/basics/access/scopes.ts'
 import { makeFirstAdminLink } from '#features/people/accounts/sign-up/create-first-admin.ts'
-import { GRANTABLE_SCOPES } from '#lib/access/scopes.ts'
 import { DAY_MS } from '#lib/time.ts'
 import type { TestApp } from '../app/test-app.ts'
 import { mailsTo, PASSWORD } from '../http/account-steps.ts'

@@ -1,5 +1,5 @@
 // The type of the check before sensitive changes of an account. The accounts feature implements it.
-import type { Viewer } from '#lib/access/viewer.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 
 export type OwnerProof = { password?: string | undefined; code?: string | undefined }
 

@@ -1,4 +1,4 @@
-import type { Viewer } from '#lib/access/viewer.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { forbidden } from '#lib/errors.ts'
 import type { Deps } from '#ports/deps.ts'
 

@@ -1,6 +1,6 @@
 // Queries of team memberships for policies and notifications.
 import { sql } from 'kysely'
-import type { MembershipViewer } from '#lib/access/viewer.ts'
+import type { MembershipViewer } from '#features/basics/access/viewer.ts'
 import type { Db } from '#platform/db/db.ts'
 import { capMembership, isCovered, type Membership, type ProjectFacts } from './project-policy.ts'
 

@@ -5,10 +5,10 @@ import {
   hasProjectPermission,
   MODERATOR_PROJECT_PERMISSIONS,
   type ProjectPermission,
-} from '#lib/access/permissions.ts'
-import { isAdmin, isModerator, type MembershipViewer, type Viewer } from '#lib/access/viewer.ts'
+} from '#features/basics/access/permissions.ts'
+import { isAdmin, isModerator, type MembershipViewer, type Viewer } from '#features/basics/access/viewer.ts'
 import { forbidden } from '#lib/errors.ts'
-import { isPublicStatus, isSearchableStatus, PUBLIC_STATUSES } from '#lib/project-status.ts'
+import { isPublicStatus, isSearchableStatus, PUBLIC_STATUSES } from '#taxonomy/project-status.ts'
 
 /** The columns of a project that determine its visibility. */
 export type ProjectFacts = { id: string; status: string; team_id: string; organization_id: string | null }

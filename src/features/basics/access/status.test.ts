@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
-import { isSearchableStatus, PROJECT_STATUSES } from '#lib/project-status.ts'
+import { isSearchableStatus, PROJECT_STATUSES } from '#taxonomy/project-status.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { isPublicVersionStatus, VERSION_STATUSES } from './version-status.ts'
 

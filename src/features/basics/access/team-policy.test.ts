@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Role, Viewer } from '#lib/access/viewer.ts'
+import type { Role, Viewer } from '#features/basics/access/viewer.ts'
 import {
   canSeeRow,
   defaultProjectPermissions,

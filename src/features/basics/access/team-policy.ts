@@ -6,8 +6,8 @@ import {
   hasOrganizationPermission,
   MODERATOR_ORGANIZATION_PERMISSIONS,
   type OrganizationPermission,
-} from '#lib/access/permissions.ts'
-import { isAdmin, isModerator, type Viewer } from '#lib/access/viewer.ts'
+} from '#features/basics/access/permissions.ts'
+import { isAdmin, isModerator, type Viewer } from '#features/basics/access/viewer.ts'
 import { forbidden } from '#lib/errors.ts'
 
 /** The columns of a team member that determine permissions and visibility. */

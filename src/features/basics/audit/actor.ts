@@ -1,5 +1,5 @@
 // The actor of an audit entry.
-import type { Viewer } from '#lib/access/viewer.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 
 export const ACTOR_KINDS = ['account', 'operator', 'command', 'system', 'anonymous'] as const
 

@@ -2,8 +2,8 @@
 
 import { Readable } from 'node:stream'
 import Type from 'typebox'
+import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import type { Db } from '#platform/db/db.ts'
-import { requireViewer } from '#platform/http/auth/auth.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import { sendRaw } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'

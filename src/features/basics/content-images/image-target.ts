@@ -1,8 +1,8 @@
 // The target of an image upload: the text of a project, version, report or message. The feature that owns the text
 // decides whether the caller can add images to it.
 
-import type { ScopeName } from '#lib/access/scopes.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
+import type { ScopeName } from '#features/basics/access/scopes.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { invalidInput } from '#lib/errors.ts'
 import { IMAGE_CONTEXTS, type ImageContext, type ImageTarget } from './queries.ts'
 import type { ImageQuery } from './requests.ts'

@@ -1,8 +1,8 @@
 // Rows of images inside texts. An image is unused at first, then belongs to one target, and is deleted with its target
 // or when the text no longer contains it.
 import { type ExpressionBuilder, sql } from 'kysely'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { IMAGE_KEYS } from '#features/basics/images/hosted-image.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { ApiError, accountDeleted, notFound, validationError } from '#lib/errors.ts'
 import { countRows, type Db, type Tx } from '#platform/db/db.ts'
 import { isForeignKeyViolation } from '#platform/db/pg-errors.ts'

@@ -1,6 +1,6 @@
 // Uploads of images for descriptions, changelogs, reports and messages.
 
-import { requireScope, requireViewer } from '#platform/http/auth/auth.ts'
+import { requireScope, requireViewer } from '#features/basics/authentication/access-control.ts'
 import { leaveBodiesUnparsed, readRawBody } from '#platform/http/bodies/raw-body.ts'
 import { openScope } from '#platform/http/mounts.ts'
 import { COSTS } from '#platform/http/route-config.ts'

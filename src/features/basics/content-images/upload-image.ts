@@ -1,6 +1,7 @@
 // Validates and stores an image for a text, and attaches it if the request names a target.
+
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { imageUrl, storeImageFiles, toHostedImage } from '#features/basics/images/hosted-image.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { accountDeleted } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import { transaction } from '#platform/cache/transaction.ts'

@@ -1,8 +1,8 @@
 // Records events for webhooks, in the transactions that cause them.
 import { sql } from 'kysely'
 import { PUBLIC_VERSION_STATUSES } from '#features/basics/access/version-status.ts'
-import { isApprovedClass, isPublicStatus, PUBLIC_STATUSES } from '#lib/project-status.ts'
 import type { Tx } from '#platform/db/db.ts'
+import { isApprovedClass, isPublicStatus, PUBLIC_STATUSES } from '#taxonomy/project-status.ts'
 import type { EventKind } from './event-kinds.ts'
 
 export type EventSubject = {

@@ -1,6 +1,6 @@
 // The icon routes of every resource that has an icon.
 
-import { requireViewer } from '#platform/http/auth/auth.ts'
+import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { leaveBodiesUnparsed, readRawBody } from '#platform/http/bodies/raw-body.ts'
 import { openScope } from '#platform/http/mounts.ts'
 import { IdParams, OrganizationParams, ProjectParams, UserParams } from '#platform/http/query-values.ts'

@@ -1,6 +1,6 @@
 // Sets and removes the icons of resources. The old files are deleted after the new icon is saved.
-import type { ScopeName } from '#lib/access/scopes.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
+import type { ScopeName } from '#features/basics/access/scopes.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { newId } from '#lib/ids.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
 import { transaction } from '#platform/cache/transaction.ts'

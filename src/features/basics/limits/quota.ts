@@ -1,7 +1,7 @@
 // Limits for the projects, organizations and collections that an account owns. Invitations, memberships and the
 // projects of organizations do not count.
 import { type RawBuilder, sql } from 'kysely'
-import type { Viewer } from '#lib/access/viewer.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { ApiError } from '#lib/errors.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { DB } from '#platform/db/schema.ts'

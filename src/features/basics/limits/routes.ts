@@ -1,5 +1,5 @@
 // The caller's limits for projects, organizations and collections.
-import { requireViewer } from '#platform/http/auth/auth.ts'
+import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { getQuota, QUOTA_KINDS, type QuotaKind } from './quota.ts'

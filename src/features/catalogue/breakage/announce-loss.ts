@@ -1,8 +1,8 @@
 // Announces that a version or a project can no longer be chosen, so that a job finds the dependencies that have broken.
 import { sql } from 'kysely'
-import { isPublicStatus, PUBLIC_STATUSES } from '#lib/project-status.ts'
 import type { Tx } from '#platform/db/db.ts'
 import { enqueue } from '#platform/jobs/queue.ts'
+import { isPublicStatus, PUBLIC_STATUSES } from '#taxonomy/project-status.ts'
 import { newestOfDependents } from './impact-queries.ts'
 
 export type LossReason = 'withdrawn' | 'hidden' | 'removed'

@@ -1,8 +1,8 @@
 // Dependencies of which no version can be chosen any more.
 import { type RawBuilder, sql } from 'kysely'
 import { PUBLIC_VERSION_STATUSES } from '#features/basics/access/version-status.ts'
-import { PUBLIC_STATUSES } from '#lib/project-status.ts'
 import type { Db } from '#platform/db/db.ts'
+import { PUBLIC_STATUSES } from '#taxonomy/project-status.ts'
 
 const IS_HIDDEN = sql`(needed.status <> all(${[...PUBLIC_STATUSES]}::text[])
   or exact.status <> all(${[...PUBLIC_VERSION_STATUSES]}::text[]))`

@@ -2,9 +2,9 @@
 import { sql } from 'kysely'
 import { PUBLIC_VERSION_STATUSES } from '#features/basics/access/version-status.ts'
 import { EMAIL_DEFAULTS } from '#features/people/notifications/emails/email-kinds.ts'
-import { PUBLIC_STATUSES } from '#lib/project-status.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { Jobs } from '#platform/jobs/queue.ts'
+import { PUBLIC_STATUSES } from '#taxonomy/project-status.ts'
 
 export type BreakRow = { project_id: string; version_id: string }
 

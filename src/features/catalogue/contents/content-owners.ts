@@ -2,8 +2,8 @@
 // can contain it, so that a draft neither blocks a publication nor reveals what a hidden project contains.
 import { sql } from 'kysely'
 import { invalidInput } from '#lib/errors.ts'
-import type { ProjectStatus } from '#lib/project-status.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
+import type { ProjectStatus } from '#taxonomy/project-status.ts'
 import { requireUnblocked } from './blocked-contents.ts'
 
 /** Stages of a claim. A claim of a later stage replaces one of an earlier stage. */

@@ -1,5 +1,5 @@
 // Decides who may download blocked contents.
-import { isModerator, type Viewer } from '#lib/access/viewer.ts'
+import { isModerator, type Viewer } from '#features/basics/access/viewer.ts'
 import { ApiError } from '#lib/errors.ts'
 
 /** @throws ApiError 404 with an explanation if the content is blocked and the viewer is not a moderator */

@@ -1,7 +1,7 @@
 // Makes a viewer follow a project, and stop following it.
 
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { findProject, getProject, type ProjectReader } from '#features/catalogue/projects/lookup/project-cache.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import { transaction } from '#platform/cache/transaction.ts'

@@ -1,6 +1,7 @@
 // Notifies followers of a new version.
-import { isPublicStatus } from '#lib/project-status.ts'
+
 import type { Deps } from '#ports/deps.ts'
+import { isPublicStatus } from '#taxonomy/project-status.ts'
 import { notifyFollowers } from './queries.ts'
 
 declare module '#platform/jobs/queue.ts' {

@@ -1,6 +1,6 @@
 // Decides who can see which projects a user follows.
 
-import { isAdmin, type Viewer } from '#lib/access/viewer.ts'
+import { isAdmin, type Viewer } from '#features/basics/access/viewer.ts'
 import { forbidden } from '#lib/errors.ts'
 
 /** @throws ApiError 403 for the followed projects of another user, unless the viewer is an admin. */

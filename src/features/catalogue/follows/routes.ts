@@ -1,5 +1,7 @@
 // Routes to follow a project, and to list the projects that a user follows.
 import Type from 'typebox'
+import type { Viewer } from '#features/basics/access/viewer.ts'
+import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import {
   getProject,
   listVisibleProjects,
@@ -7,9 +9,7 @@ import {
   projectViewer,
 } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { getCachedUser } from '#features/people/users/user-cache.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { convertInPieces } from '#lib/text/json-pieces.ts'
-import { requireViewer } from '#platform/http/auth/auth.ts'
 import { ProjectParams, UserParams } from '#platform/http/query-values.ts'
 import { sendList } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'

@@ -2,12 +2,12 @@
 import type { Selectable } from 'kysely'
 import Type, { type Static, type TOptional, type TSchema } from 'typebox'
 import { type ApiError, validationError } from '#lib/errors.ts'
-import { REQUESTABLE_STATUSES } from '#lib/project-status.ts'
 import { type PatchColumns, toColumns } from '#lib/schema/patch.ts'
 import { Refusals } from '#lib/schema/refusals.ts'
 import { Nullable } from '#lib/schema/schema-parts.ts'
 import { checkHttpsUrl, checkText, isBlank, PROJECT_SLUG_PATTERN, URL_LENGTH_MAX } from '#lib/text/text-rules.ts'
 import type { Project } from '#platform/db/schema.ts'
+import { REQUESTABLE_STATUSES } from '#taxonomy/project-status.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 
 export const CATEGORIES_MAX = 3

@@ -2,7 +2,7 @@
 import { type Selectable, sql } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import { visibleTo } from '#features/basics/access/project-policy.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { ApiError } from '#lib/errors.ts'
 import type { Db, IdList, Page, Tx } from '#platform/db/db.ts'
 import { isNamed } from '#platform/db/names.ts'

@@ -1,11 +1,11 @@
 // Routes to read, edit and delete projects.
 
 import Type, { type TSchema } from 'typebox'
+import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { iconRoutes } from '#features/basics/images/icon-routes.ts'
 import { BulkQuery } from '#features/catalogue/projects/edit/requests.ts'
 import { isDryRun } from '#lib/dry-run-request.ts'
 import { convertInPieces } from '#lib/text/json-pieces.ts'
-import { requireViewer } from '#platform/http/auth/auth.ts'
 import {
   expectedRevision,
   IdsQuery,

@@ -2,9 +2,9 @@
 import Type, { type Static } from 'typebox'
 import { OriginView, originProperty } from '#features/basics/access/origin.ts'
 import { copyKey, type FilesConfig, imageUrl } from '#features/basics/images/hosted-image.ts'
-import { PROJECT_STATUSES, REQUESTABLE_STATUSES } from '#lib/project-status.ts'
 import { Nullable, Revision, Timestamp } from '#lib/schema/schema-parts.ts'
 import { licenseName } from '#taxonomy/licenses.ts'
+import { PROJECT_STATUSES, REQUESTABLE_STATUSES } from '#taxonomy/project-status.ts'
 import { fieldsOf, gamesOf, projectTypesOf, sortFieldValues, type Taxonomy } from '#taxonomy/taxonomy.ts'
 import type { GalleryRow, ProjectReadRow } from './queries.ts'
 

@@ -1,6 +1,7 @@
 // Creates a project with its first versions. `createProject` shows all steps in order.
 
 import { requireVerifiedEmail } from '#features/basics/access/email-policy.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { withStoredImages } from '#features/basics/images/hosted-image.ts'
 import { checkQuota } from '#features/basics/limits/quota.ts'
 import { type CachedProject, getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
@@ -14,7 +15,6 @@ import {
   takeUploads,
   withUploads,
 } from '#features/catalogue/versions/uploads/use-uploads.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { type ApiError, validationError } from '#lib/errors.ts'
 import { Refusals } from '#lib/schema/refusals.ts'
 import { transaction } from '#platform/cache/transaction.ts'

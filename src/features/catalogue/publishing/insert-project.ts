@@ -1,6 +1,8 @@
 // Inserts the rows of a new project: project, team, moderation thread, gallery and first versions.
 
 import type { Insertable } from 'kysely'
+import { ALL_PROJECT_PERMISSIONS } from '#features/basics/access/permissions.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { type Actor, actorOf } from '#features/basics/audit/actor.ts'
 import { type AuditEntry, recordAudit } from '#features/basics/audit/record-audit.ts'
 import { attachImages } from '#features/basics/content-images/queries.ts'
@@ -10,8 +12,6 @@ import { toGalleryImageFields } from '#features/catalogue/projects/gallery/reque
 import { projectSlugTaken, setLikenessOfIcon } from '#features/catalogue/projects/queries.ts'
 import { takeSnapshot } from '#features/catalogue/reviews/snapshots.ts'
 import { insertVersion } from '#features/catalogue/versions/publish/insert-version.ts'
-import { ALL_PROJECT_PERMISSIONS } from '#lib/access/permissions.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { newId } from '#lib/ids.ts'
 import type { ScannerConfig } from '#platform/config/config.ts'
 import type { Tx } from '#platform/db/db.ts'

@@ -1,7 +1,7 @@
 // Decides who may create a project in an organization. Unlike for existing projects, moderators need a membership.
 
-import { hasOrganizationPermission } from '#lib/access/permissions.ts'
-import { coversOrganization, isAdmin, type Viewer } from '#lib/access/viewer.ts'
+import { hasOrganizationPermission } from '#features/basics/access/permissions.ts'
+import { coversOrganization, isAdmin, type Viewer } from '#features/basics/access/viewer.ts'
 import { forbidden } from '#lib/errors.ts'
 
 /**

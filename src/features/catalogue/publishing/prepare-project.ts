@@ -1,6 +1,7 @@
 // Prepares the files and images of a new project: the slow work, done before the transaction.
 import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { type HostedImage, toHostedImage } from '#features/basics/images/hosted-image.ts'
 import { FILES_UNCHECKED } from '#features/catalogue/versions/publish/create-version.ts'
 import {
@@ -8,7 +9,6 @@ import {
   prepareFiles,
   type UploadedPart,
 } from '#features/catalogue/versions/publish/prepare-files.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import type { Deps } from '#ports/deps.ts'

@@ -1,9 +1,9 @@
 // The route that creates a project with its first versions.
 
+import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { DryRunQuery, DryRunView, lookAtNewProject, sendDryRun } from '#features/catalogue/dry-run.ts'
 import { ProjectView } from '#features/catalogue/projects/views.ts'
 import { isDryRun } from '#lib/dry-run-request.ts'
-import { requireViewer } from '#platform/http/auth/auth.ts'
 import { openFormScope } from '#platform/http/bodies/multipart.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import { COSTS } from '#platform/http/route-config.ts'

@@ -13,10 +13,10 @@ import {
   showVersion,
 } from '#features/catalogue/versions/lifecycle/show-version.ts'
 import { lockVersion } from '#features/catalogue/versions/queries.ts'
-import { isApprovedClass, isPublicStatus } from '#lib/project-status.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
+import { isApprovedClass, isPublicStatus } from '#taxonomy/project-status.ts'
 
 export type ReleaseDeps = Pick<Deps, 'db' | 'cache' | 'now' | 'config'>
 

@@ -1,6 +1,6 @@
 // Chooses a version of a project, and the versions that versions require, for pages and archives. The rules are those of
 // `/v3/resolve`, so that all of them offer the same files.
-import type { Viewer } from '#lib/access/viewer.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import type { ResolvingRules } from '#taxonomy/resolving.ts'
 import { type CachedProject, listVisibleProjects, type ProjectReader } from '../projects/lookup/project-cache.ts'
 import { type CachedVersion, listCachedVersions, type VersionReader } from '../versions/lookup/version-cache.ts'

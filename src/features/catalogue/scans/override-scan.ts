@@ -1,12 +1,12 @@
 // Lets moderators override the scanner or repeat a scan.
 
 import { isPublicVersionStatus } from '#features/basics/access/version-status.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { requestScan } from '#features/catalogue/versions/lifecycle/scan-gate.ts'
 import { releaseHeldVersion } from '#features/catalogue/versions/lifecycle/show-version.ts'
 import { lockVersion } from '#features/catalogue/versions/queries.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'

@@ -1,8 +1,9 @@
 // Routes to scan results, for members of the project, and to override them, for moderators.
+
 import { requireMember } from '#features/basics/access/project-policy.ts'
+import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { getVersionAsMember } from '#features/catalogue/versions/lookup/version-cache.ts'
 import { parseId } from '#lib/ids.ts'
-import { requireViewer } from '#platform/http/auth/auth.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import { IdParams } from '#platform/http/query-values.ts'
 import type { App } from '#platform/http/server.ts'

@@ -1,9 +1,9 @@
 // Deletes a message: removes its text and images, and keeps an empty entry in the thread.
 
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { dropImages } from '#features/basics/content-images/queries.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'

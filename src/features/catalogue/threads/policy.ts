@@ -1,7 +1,7 @@
 // Decides who can read a thread and its messages, and who can write in it.
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { isMember, type Membership } from '#features/basics/access/project-policy.ts'
-import { isModerator, type Viewer } from '#lib/access/viewer.ts'
+import { isModerator, type Viewer } from '#features/basics/access/viewer.ts'
 import { forbidden, invalidInput } from '#lib/errors.ts'
 
 /** The facts that decide who can read a thread. `project_id` is null if the project was deleted. */

@@ -1,10 +1,10 @@
 // Posts a message to a thread between moderators and the members of a project or the reporter of a report.
 
 import { listMemberIds } from '#features/basics/access/memberships.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { attachImages } from '#features/basics/content-images/queries.ts'
 import { takeSnapshot } from '#features/catalogue/reviews/snapshots.ts'
 import { insertNotifications } from '#features/people/notifications/queries.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { ApiError, validationError } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'

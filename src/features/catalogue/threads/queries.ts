@@ -1,7 +1,7 @@
 // Rows of threads and messages. One statement reads the messages of any number of threads.
 import { type RawBuilder, sql } from 'kysely'
 import { listMemberships } from '#features/basics/access/memberships.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { accountDeleted, notFound } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import type { Db, Tx } from '#platform/db/db.ts'

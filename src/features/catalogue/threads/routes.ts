@@ -1,7 +1,7 @@
 // Routes to threads: conversations between moderators and the members of a project or the reporter of a report.
 import Type from 'typebox'
+import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { parseId } from '#lib/ids.ts'
-import { requireViewer } from '#platform/http/auth/auth.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import { IdParams, IdsQuery, parseIdList } from '#platform/http/query-values.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'

@@ -2,8 +2,8 @@
 // steps that let other requests run.
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { TSchema } from 'typebox'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { type CachedUser, listCachedUsers } from '#features/people/users/user-cache.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput } from '#lib/errors.ts'
 import { entityTag, joinJson } from '#lib/text/json-bytes.ts'
 import { writeJsonArray } from '#lib/text/json-pieces.ts'

@@ -1,7 +1,7 @@
 // Response schemas of threads and messages.
 import Type, { type Static } from 'typebox'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { UserView } from '#features/people/users/views.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { Nullable, Timestamp, toView } from '#lib/schema/schema-parts.ts'
 import { canSeeAuthor } from './policy.ts'
 import type { MessageRow } from './queries.ts'

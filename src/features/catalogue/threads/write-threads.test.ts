@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { ProjectStatus } from '#lib/project-status.ts'
+import type { ProjectStatus } from '#taxonomy/project-status.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import {
   type ConversationFactories,

@@ -9,7 +9,7 @@ import {
   visibleTo,
 } from '#features/basics/access/project-policy.ts'
 import { isPublicVersionStatus, PUBLIC_VERSION_STATUSES } from '#features/basics/access/version-status.ts'
-import { isModerator, type Viewer } from '#lib/access/viewer.ts'
+import { isModerator, type Viewer } from '#features/basics/access/viewer.ts'
 import { forbidden } from '#lib/errors.ts'
 
 /** The facts that decide who can see a version. */

@@ -1,4 +1,6 @@
 // The items that need the attention of a publisher, with a constant number of statements.
+
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { checklistOf, listChecklistFacts } from '#features/catalogue/projects/checklist/checklist.ts'
 import {
   type CachedProject,
@@ -6,7 +8,6 @@ import {
   projectForm,
 } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { DAY_MS } from '#lib/time.ts'
 import type { DerivedForm } from '#platform/cache/entries.ts'
 import type { Deps } from '#ports/deps.ts'

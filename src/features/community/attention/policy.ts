@@ -1,5 +1,5 @@
 // Permissions for the attention list.
-import type { Viewer } from '#lib/access/viewer.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { forbidden } from '#lib/errors.ts'
 
 /** @throws ApiError 403 unless the list is the viewer's own */

@@ -1,9 +1,9 @@
 // Rows of the attention list. One statement reads the items of every kind, for any number of projects.
 import { type RawBuilder, sql } from 'kysely'
 import { BROKEN } from '#features/catalogue/breakage/broken-dependencies.ts'
-import { PUBLIC_STATUSES } from '#lib/project-status.ts'
 import { DAY_MS } from '#lib/time.ts'
 import type { Db } from '#platform/db/db.ts'
+import { PUBLIC_STATUSES } from '#taxonomy/project-status.ts'
 import type { AttentionKind } from './kinds.ts'
 
 /** Items of each kind, so that a list of hundreds of projects stays readable. */

@@ -1,6 +1,6 @@
 // Decides who can see and change a collection.
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
-import { isModerator, type Viewer } from '#lib/access/viewer.ts'
+import { isModerator, type Viewer } from '#features/basics/access/viewer.ts'
 import { forbidden, notFound } from '#lib/errors.ts'
 import type { DB } from '#platform/db/schema.ts'
 

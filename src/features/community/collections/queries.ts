@@ -2,8 +2,8 @@
 
 import { type ExpressionBuilder, type Selectable, sql } from 'kysely'
 import { visibleTo } from '#features/basics/access/project-policy.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { projectViewer } from '#features/catalogue/projects/lookup/project-cache.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound, validationError } from '#lib/errors.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
 import { countRows, type Db, type Tx } from '#platform/db/db.ts'

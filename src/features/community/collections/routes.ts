@@ -1,11 +1,11 @@
 // Routes to collections: lists of projects that a user creates.
 import Type from 'typebox'
+import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { iconRoutes } from '#features/basics/images/icon-routes.ts'
 import { getCachedUser } from '#features/people/users/user-cache.ts'
 import { notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import { writeJsonArray } from '#lib/text/json-pieces.ts'
-import { requireViewer } from '#platform/http/auth/auth.ts'
 import { expectedRevision, IdParams, IdsQuery, IfMatch, parseIdList, UserParams } from '#platform/http/query-values.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'

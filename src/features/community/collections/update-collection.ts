@@ -1,12 +1,13 @@
 // Edits and deletes a collection, and adds single projects to it.
+
+import { hasScope } from '#features/basics/access/scopes.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { namingLastEdit } from '#features/basics/audit/last-edit.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { recordEvent } from '#features/basics/events/record-event.ts'
 import { iconColumns } from '#features/basics/images/hosted-image.ts'
 import { ICON_BYTES_MAX, type IconOwner, removeImages } from '#features/basics/images/icons.ts'
-import { hasScope } from '#lib/access/scopes.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput, notFound, validationError } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import { requireRevision, withCurrentState } from '#platform/cache/revisions.ts'

@@ -1,5 +1,6 @@
 // Writes the members of projects and teams as JSON. The team of a project that is hidden from the viewer is hidden too.
 
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import {
   getProject,
   listVisibleProjects,
@@ -14,7 +15,6 @@ import {
 } from '#features/community/teams/member-lists.ts'
 import { listCachedTeams } from '#features/community/teams/team-cache.ts'
 import type { MemberWriter, ShownMember } from '#features/community/teams/views.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 
 /**

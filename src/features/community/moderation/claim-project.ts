@@ -1,8 +1,8 @@
 // Claims of projects under review, so that two moderators do not review the same project.
 import { sql } from 'kysely'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'

@@ -1,7 +1,8 @@
 // Routes to the moderation queue, for moderators, and to the position of a project in it, for its members.
+
 import { requireMember } from '#features/basics/access/project-policy.ts'
+import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { getProject, getProjectAsMember } from '#features/catalogue/projects/lookup/project-cache.ts'
-import { requireViewer } from '#platform/http/auth/auth.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import { ProjectParams } from '#platform/http/query-values.ts'
 import type { App } from '#platform/http/server.ts'

@@ -1,8 +1,8 @@
 // Response schemas of the moderation queue.
 import Type, { type Static } from 'typebox'
 import { type FilesConfig, imageUrl } from '#features/basics/images/hosted-image.ts'
-import { PROJECT_STATUSES, REQUESTABLE_STATUSES } from '#lib/project-status.ts'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
+import { PROJECT_STATUSES, REQUESTABLE_STATUSES } from '#taxonomy/project-status.ts'
 import { projectTypesOf, type Taxonomy } from '#taxonomy/taxonomy.ts'
 import type { OwnerRecord } from './users/queries.ts'
 import { OwnerRecordView } from './users/views.ts'

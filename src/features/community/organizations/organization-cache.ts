@@ -1,13 +1,13 @@
 // Caches the JSON of organizations up to their members, which depend on the viewer. A command that changes an
 // organization must add its ID to the change set, under `organization`; changes of members belong to `team`.
 
+import { hasScope } from '#features/basics/access/scopes.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import type { FilesConfig } from '#features/basics/images/hosted-image.ts'
 import { requireSizeLimit, shownMembers, toMemberLists } from '#features/community/teams/member-lists.ts'
 import type { TeamRead } from '#features/community/teams/queries.ts'
 import { listCachedTeams } from '#features/community/teams/team-cache.ts'
 import type { UserReader } from '#features/people/users/user-cache.ts'
-import { hasScope } from '#lib/access/scopes.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import { defineCache } from '#platform/cache/definitions.ts'
 import { listOrganizationsByNames, type OrganizationRow } from './queries.ts'

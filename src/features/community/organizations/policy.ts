@@ -1,12 +1,13 @@
 // Decides who may change an organization and its projects.
+
+import type { OrganizationPermission } from '#features/basics/access/permissions.ts'
 import { isMember, type Membership } from '#features/basics/access/project-policy.ts'
 import {
   type MemberFacts,
   organizationPermissions,
   requireOrganizationPermission,
 } from '#features/basics/access/team-policy.ts'
-import type { OrganizationPermission } from '#lib/access/permissions.ts'
-import { isAdmin, type Viewer } from '#lib/access/viewer.ts'
+import { isAdmin, type Viewer } from '#features/basics/access/viewer.ts'
 import { forbidden, invalidInput } from '#lib/errors.ts'
 
 /**

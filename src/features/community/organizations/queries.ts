@@ -1,11 +1,11 @@
 // Rows of organizations.
 import { type Selectable, sql } from 'kysely'
 import { findMembership } from '#features/basics/access/memberships.ts'
+import { hasOrganizationPermission, type OrganizationPermission } from '#features/basics/access/permissions.ts'
 import { canSeeProject, type Membership, type ProjectFacts } from '#features/basics/access/project-policy.ts'
 import { capMember } from '#features/basics/access/team-policy.ts'
+import { coversOrganization, type Viewer } from '#features/basics/access/viewer.ts'
 import type { MemberRow } from '#features/community/teams/queries.ts'
-import { hasOrganizationPermission, type OrganizationPermission } from '#lib/access/permissions.ts'
-import { coversOrganization, type Viewer } from '#lib/access/viewer.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
 import type { Db, Tx } from '#platform/db/db.ts'

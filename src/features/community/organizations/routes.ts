@@ -1,11 +1,11 @@
 // Routes to read, create, edit and delete organizations.
 import Type from 'typebox'
+import { requireViewer, viewerHas } from '#features/basics/authentication/access-control.ts'
 import { iconRoutes } from '#features/basics/images/icon-routes.ts'
 import { getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { TeamMemberView } from '#features/community/teams/views.ts'
 import { notFound } from '#lib/errors.ts'
 import { joinJson } from '#lib/text/json-bytes.ts'
-import { requireViewer, viewerHas } from '#platform/http/auth/auth.ts'
 import {
   expectedRevision,
   IdsQuery,

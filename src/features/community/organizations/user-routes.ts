@@ -1,11 +1,11 @@
 // Routes to the projects and organizations of a user. They are here because users is a lower layer than projects.
 import Type from 'typebox'
+import { hasScope } from '#features/basics/access/scopes.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { V3 } from '#features/catalogue/forms.ts'
 import { listVisibleProjects, type ProjectReader } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { listOrganizationIdsOf, listOrganizationProjectIds, listProjectIdsOf } from '#features/people/users/queries.ts'
 import { getCachedUser } from '#features/people/users/user-cache.ts'
-import { hasScope } from '#lib/access/scopes.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { JsonEntity, joinJson } from '#lib/text/json-bytes.ts'
 import { convertInPieces } from '#lib/text/json-pieces.ts'
 import { UserParams } from '#platform/http/query-values.ts'

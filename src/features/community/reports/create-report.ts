@@ -1,13 +1,13 @@
 // Creates a report about a project, a version or a user, and the thread for its discussion.
 
 import { visibleTo } from '#features/basics/access/project-policy.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { attachImages } from '#features/basics/content-images/queries.ts'
 import { recordEvents } from '#features/basics/events/record-event.ts'
 import { insertReportSnapshot } from '#features/catalogue/reviews/report-snapshots.ts'
 import { versionVisibleTo } from '#features/catalogue/versions/policy.ts'
 import { insertNotifications } from '#features/people/notifications/queries.ts'
 import { listAccountsByNames } from '#features/people/users/queries.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { ApiError, accountDeleted, validationError } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import { transaction } from '#platform/cache/transaction.ts'

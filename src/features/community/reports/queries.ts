@@ -1,6 +1,6 @@
 // Rows of reports.
 import { type RawBuilder, type Selectable, sql } from 'kysely'
-import type { Viewer } from '#lib/access/viewer.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { Report } from '#platform/db/schema.ts'

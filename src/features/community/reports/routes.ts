@@ -1,8 +1,8 @@
 // Routes to report projects, versions and users, and to read and process reports.
 import Type from 'typebox'
+import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { parseId } from '#lib/ids.ts'
 import { writeJsonArray } from '#lib/text/json-pieces.ts'
-import { requireViewer } from '#platform/http/auth/auth.ts'
 import { IdParams, IdsQuery, parseIdList } from '#platform/http/query-values.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'

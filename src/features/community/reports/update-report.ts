@@ -1,6 +1,7 @@
 // Edits, closes, reopens and deletes a report.
 
 import type { Updateable } from 'kysely'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { dropImages, dropUnusedImages } from '#features/basics/content-images/queries.ts'
@@ -8,7 +9,6 @@ import { recordEvent } from '#features/basics/events/record-event.ts'
 import { requireOpenReport } from '#features/catalogue/threads/policy.ts'
 import { insertMessage } from '#features/catalogue/threads/queries.ts'
 import { insertNotifications } from '#features/people/notifications/queries.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { validationError } from '#lib/errors.ts'
 import { type PatchColumns, toColumns } from '#lib/schema/patch.ts'
 import { transaction } from '#platform/cache/transaction.ts'

@@ -9,10 +9,10 @@ import {
   projectPermissions,
 } from '#features/basics/access/project-policy.ts'
 import { capMember, defaultProjectPermissions, organizationPermissions } from '#features/basics/access/team-policy.ts'
+import { coversOrganization, coversProject, type Viewer } from '#features/basics/access/viewer.ts'
 import type { EventKind } from '#features/basics/events/event-kinds.ts'
 import { recordEvent } from '#features/basics/events/record-event.ts'
 import { endLostAccess } from '#features/people/revocation/end-access.ts'
-import { coversOrganization, coversProject, type Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
 import type { EntityCache } from '#platform/cache/entity-cache.ts'

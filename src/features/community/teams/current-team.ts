@@ -1,11 +1,11 @@
 // Runs an edit of a team that can depend on its revision.
 
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { projectViewer } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { UserReader } from '#features/people/users/user-cache.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
-import { isPublicStatus } from '#lib/project-status.ts'
 import { withCurrentState } from '#platform/cache/revisions.ts'
+import { isPublicStatus } from '#taxonomy/project-status.ts'
 import { shownMembers, toMemberLists } from './member-lists.ts'
 import { findProjectOfTeam, listTeamReads } from './queries.ts'
 

@@ -1,8 +1,9 @@
 // Edits, accepts and removes the row of a member or an invitee.
+
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { markInvitationsRead } from '#features/people/notifications/queries.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput, notFound, validationError } from '#lib/errors.ts'
 import { requireRevision } from '#platform/cache/revisions.ts'
 import type { Tx } from '#platform/db/db.ts'

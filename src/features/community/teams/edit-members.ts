@@ -1,5 +1,5 @@
 // Edits several members of a team in one transaction.
-import type { Viewer } from '#lib/access/viewer.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { ApiError, validationError } from '#lib/errors.ts'
 import { requireRevision } from '#platform/cache/revisions.ts'
 import type { Deps } from '#ports/deps.ts'

@@ -1,7 +1,7 @@
 import { findServiceOwner } from '#features/basics/access/accounts.ts'
 import { isPlaceholder } from '#features/basics/access/placeholder.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { insertNotifications } from '#features/people/notifications/queries.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { type ApiError, invalidInput, validationError } from '#lib/errors.ts'
 import { isForeignKeyViolation, onUnique } from '#platform/db/pg-errors.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'

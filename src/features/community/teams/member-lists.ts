@@ -1,8 +1,8 @@
 // Writes lists of members for one viewer, who cannot see every row and every field.
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import { canSeeRow, isAcceptedIn } from '#features/basics/access/team-policy.ts'
+import { coversOrganization, coversProject, type Viewer } from '#features/basics/access/viewer.ts'
 import { listCachedUsers, type UserReader } from '#features/people/users/user-cache.ts'
-import { coversOrganization, coversProject, type Viewer } from '#lib/access/viewer.ts'
 import { invalidInput } from '#lib/errors.ts'
 import type { TeamRead } from './queries.ts'
 import { type MemberWriter, type ShownMember, toMemberJson } from './views.ts'

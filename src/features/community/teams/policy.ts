@@ -1,8 +1,9 @@
 // Decides who may change which members of a locked team.
+
+import { ALL_PROJECT_PERMISSIONS, isBitSubset } from '#features/basics/access/permissions.ts'
 import { requireProjectPermission } from '#features/basics/access/project-policy.ts'
 import { canSeeRow, requireOrganizationPermission } from '#features/basics/access/team-policy.ts'
-import { ALL_PROJECT_PERMISSIONS, isBitSubset } from '#lib/access/permissions.ts'
-import { isAdmin, type Viewer } from '#lib/access/viewer.ts'
+import { isAdmin, type Viewer } from '#features/basics/access/viewer.ts'
 import { type ApiError, forbidden, notFound, validationError } from '#lib/errors.ts'
 import type { LockedTeam } from './change-team.ts'
 import type { MemberRow } from './queries.ts'

@@ -1,8 +1,8 @@
 // Rows of teams.
 import { sql } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
+import { ALL_PROJECT_PERMISSIONS } from '#features/basics/access/permissions.ts'
 import type { MemberFacts } from '#features/basics/access/team-policy.ts'
-import { ALL_PROJECT_PERMISSIONS } from '#lib/access/permissions.ts'
 import { countRows, type Db, type Tx } from '#platform/db/db.ts'
 
 export type MemberRow = MemberFacts & {

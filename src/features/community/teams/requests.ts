@@ -1,6 +1,6 @@
 // Requests to invite and edit team members.
 import Type, { type Static } from 'typebox'
-import { ALL_ORGANIZATION_PERMISSIONS, ALL_PROJECT_PERMISSIONS } from '#lib/access/permissions.ts'
+import { ALL_ORGANIZATION_PERMISSIONS, ALL_PROJECT_PERMISSIONS } from '#features/basics/access/permissions.ts'
 import { validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { type PatchColumns, toColumns } from '#lib/schema/patch.ts'

@@ -1,7 +1,7 @@
 // Routes to invite, edit and remove team members, and to transfer the ownership of a team.
 
+import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { parseId } from '#lib/ids.ts'
-import { requireViewer } from '#platform/http/auth/auth.ts'
 import { expectedRevision, IdParams, IfMatch } from '#platform/http/query-values.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'

@@ -11,7 +11,7 @@ import {
   organizationPermissions,
   requireOrganizationPermission,
 } from '#features/basics/access/team-policy.ts'
-import { isModerator, type Viewer } from '#lib/access/viewer.ts'
+import { isModerator, type Viewer } from '#features/basics/access/viewer.ts'
 import { forbidden } from '#lib/errors.ts'
 
 const NEEDED = ['UPLOAD_VERSION', 'EDIT_DETAILS'] as const

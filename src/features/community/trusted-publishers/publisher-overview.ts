@@ -1,5 +1,5 @@
 // Trusted publishers as members see them.
-import type { Viewer } from '#lib/access/viewer.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
 import { getOwner, type OwnerName } from './publisher-owner.ts'

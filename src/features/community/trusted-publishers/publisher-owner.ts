@@ -1,8 +1,8 @@
 // The project or the organization that owns trusted publishers.
 import { requireMember } from '#features/basics/access/project-policy.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { getProjectAsMember } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { findViewerIn, getOrganizationRow } from '#features/community/organizations/queries.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import type { Deps } from '#ports/deps.ts'
 import {
   type PublisherChange,

@@ -1,7 +1,7 @@
 // Rows of trusted publishers.
 import { type Selectable, sql } from 'kysely'
+import { CREATOR_IS_MEMBER } from '#features/basics/access/publishers.ts'
 import type { Db } from '#platform/db/db.ts'
-import { CREATOR_IS_MEMBER } from '#platform/db/publishers.ts'
 import type { TrustedPublisher } from '#platform/db/schema.ts'
 
 export type PublisherRow = Selectable<TrustedPublisher>

@@ -1,6 +1,7 @@
 // Routes to the trusted publishers of projects and organizations.
+
+import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { parseId } from '#lib/ids.ts'
-import { requireViewer } from '#platform/http/auth/auth.ts'
 import { OrganizationParams, ProjectParams } from '#platform/http/query-values.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'

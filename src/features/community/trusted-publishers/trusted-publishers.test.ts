@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, before, beforeEach, test } from 'node:test'
-import { ALL_PROJECT_PERMISSIONS } from '#lib/access/permissions.ts'
+import { ALL_PROJECT_PERMISSIONS } from '#features/basics/access/permissions.ts'
 import { newId } from '#lib/ids.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'

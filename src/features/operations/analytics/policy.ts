@@ -1,9 +1,9 @@
 // Decides who can see the analytics of a project.
 
 import { findMembership } from '#features/basics/access/memberships.ts'
+import { hasProjectPermission } from '#features/basics/access/permissions.ts'
 import { type Membership, type ProjectFacts, projectPermissions } from '#features/basics/access/project-policy.ts'
-import { hasProjectPermission } from '#lib/access/permissions.ts'
-import { isAdmin, type Viewer } from '#lib/access/viewer.ts'
+import { isAdmin, type Viewer } from '#features/basics/access/viewer.ts'
 import type { Db } from '#platform/db/db.ts'
 
 /** Returns whether the viewer can see the analytics of every project, so that callers can skip memberships. */

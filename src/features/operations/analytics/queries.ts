@@ -1,8 +1,8 @@
 // Database queries for analytics: played versions, the projects of a user, revenue and conversions.
 import { sql } from 'kysely'
 import { isCovered } from '#features/basics/access/project-policy.ts'
+import type { MembershipViewer } from '#features/basics/access/viewer.ts'
 import type { VersionFacts } from '#features/catalogue/versions/policy.ts'
-import type { MembershipViewer } from '#lib/access/viewer.ts'
 import type { Db } from '#platform/db/db.ts'
 import { isNamed } from '#platform/db/names.ts'
 import { type SliceGrid, sliceEdges } from '#ports/analytics-store/slices.ts'

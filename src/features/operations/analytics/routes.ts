@@ -2,7 +2,7 @@
 
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
-import { requireScope, requireViewer } from '#platform/http/auth/auth.ts'
+import { requireScope, requireViewer } from '#features/basics/authentication/access-control.ts'
 import { prefersCsv } from '#platform/http/preferred-type.ts'
 import { sendRaw } from '#platform/http/responses/declared-responses.ts'
 import { COSTS } from '#platform/http/route-config.ts'

@@ -1,6 +1,8 @@
 // Exports all data that Depot stores about a user, without secrets and without texts of other users.
 
 import { type RawBuilder, sql } from 'kysely'
+import { ALL_SCOPES } from '#features/basics/access/scopes.ts'
+import type { Role, Viewer } from '#features/basics/access/viewer.ts'
 import { type FilesConfig, IMAGE_KEYS, imageUrl } from '#features/basics/images/hosted-image.ts'
 import { listVisibleProjects, type ProjectReader } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { listCollectionsOf } from '#features/community/collections/queries.ts'
@@ -14,8 +16,6 @@ import { toNotificationView } from '#features/people/notifications/views.ts'
 import { getBalance, getHistory } from '#features/people/payouts/queries.ts'
 import { type AccountRow, getAccount, listOrganizationIdsOf, listProjectIdsOf } from '#features/people/users/queries.ts'
 import { type OwnFacts, toPrivateFields, toPrivateUserView, toPublicUserView } from '#features/people/users/views.ts'
-import { ALL_SCOPES } from '#lib/access/scopes.ts'
-import type { Role, Viewer } from '#lib/access/viewer.ts'
 import { joinJson } from '#lib/text/json-bytes.ts'
 import { writeJsonArray } from '#lib/text/json-pieces.ts'
 import { countRows, type Db } from '#platform/db/db.ts'

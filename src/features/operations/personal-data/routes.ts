@@ -1,6 +1,7 @@
 // Routes to export and delete the data of a user.
+
 import { OwnerProofBody } from '#features/basics/access/requests.ts'
-import { requireViewer } from '#platform/http/auth/auth.ts'
+import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import { UserParams } from '#platform/http/query-values.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'

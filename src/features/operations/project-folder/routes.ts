@@ -1,11 +1,11 @@
 // The route that exports a project as a ZIP archive, which `depot import-project` reads.
 import { Readable } from 'node:stream'
 import { requireMember } from '#features/basics/access/project-policy.ts'
+import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { getProjectAsMember } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { listProjectReadsByNames } from '#features/catalogue/projects/queries.ts'
 import { attachment } from '#features/operations/downloads/attachment.ts'
 import { notFound } from '#lib/errors.ts'
-import { requireViewer } from '#platform/http/auth/auth.ts'
 import { ProjectParams } from '#platform/http/query-values.ts'
 import { sendRaw } from '#platform/http/responses/declared-responses.ts'
 import { COSTS } from '#platform/http/route-config.ts'

@@ -1,14 +1,15 @@
 import { countRows } from '#platform/db/db.ts'
+
 // Creates a service account of an organization.
 
+import { PROJECT_PERMISSIONS } from '#features/basics/access/permissions.ts'
 import { defaultProjectPermissions } from '#features/basics/access/team-policy.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { recordEvents } from '#features/basics/events/record-event.ts'
 import { findViewerIn, lockOrganization } from '#features/community/organizations/queries.ts'
 import { assertUsernameFree, usernameTaken } from '#features/people/users/queries.ts'
-import { PROJECT_PERMISSIONS } from '#lib/access/permissions.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { ApiError, validationError } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import { USERNAME } from '#lib/text/text-rules.ts'

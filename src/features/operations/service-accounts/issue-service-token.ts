@@ -1,10 +1,10 @@
 // Creates an access token of a service account.
 import type { ConfirmOwner, OwnerProof } from '#features/basics/access/confirm-owner.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { createAccessToken } from '#features/people/accounts/access-tokens/create-access-token.ts'
 import type { TokenLimits } from '#features/people/accounts/access-tokens/limits.ts'
 import type { AccessTokenRow } from '#features/people/accounts/access-tokens/queries.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import type { Deps } from '#ports/deps.ts'
 import { getGrantableAccount } from './queries.ts'
 

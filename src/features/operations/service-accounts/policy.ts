@@ -6,7 +6,7 @@ import {
   organizationPermissions,
   requireOrganizationPermission,
 } from '#features/basics/access/team-policy.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { forbidden } from '#lib/errors.ts'
 
 /** Admins see and delete service accounts; only members create them and their tokens. */

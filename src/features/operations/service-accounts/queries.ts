@@ -1,5 +1,6 @@
 // Rows of service accounts.
 import { listMemberships } from '#features/basics/access/memberships.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import {
   findMember,
   findViewerIn,
@@ -9,7 +10,6 @@ import {
 import type { MemberRow } from '#features/community/teams/queries.ts'
 import { type AccessTokenRow, TOKEN_COLUMNS } from '#features/people/accounts/access-tokens/queries.ts'
 import { type AccountRow, getAccountByName } from '#features/people/users/queries.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import type { Db } from '#platform/db/db.ts'
 import { asMember, requireManager, requireNoMoreThan, requireNoMoreThanInProjects } from './policy.ts'

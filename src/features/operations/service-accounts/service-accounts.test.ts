@@ -1,10 +1,10 @@
 // Service accounts of organizations over HTTP: their tokens, the ways to sign in that they do not have, and their end.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
+import { ALL_PROJECT_PERMISSIONS, ORGANIZATION_PERMISSIONS } from '#features/basics/access/permissions.ts'
 import { PLACEHOLDER_ID } from '#features/basics/access/placeholder.ts'
+import { GRANTABLE_SCOPES } from '#features/basics/access/scopes.ts'
 import { personalDataJobs } from '#features/operations/personal-data/jobs.ts'
-import { ALL_PROJECT_PERMISSIONS, ORGANIZATION_PERMISSIONS } from '#lib/access/permissions.ts'
-import { GRANTABLE_SCOPES } from '#lib/access/scopes.ts'
 import { newId } from '#lib/ids.ts'
 import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
 import { ADMIN_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'

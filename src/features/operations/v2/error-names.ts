@@ -1,6 +1,6 @@
 // Renames fields and paths in errors: commands use the names of the v3 API, and v2 clients know other names.
 import { ApiError, type ErrorDetails } from '#lib/errors.ts'
-import { toV2Paths } from '#platform/http/v2-paths.ts'
+import { toV2Paths } from './v2-paths.ts'
 
 /** Maps the dotted path of a field in the v3 API to the path in the v2 API. */
 export type FieldNames = (field: string) => string

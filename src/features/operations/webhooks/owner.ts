@@ -1,10 +1,10 @@
 // The owner of a webhook: a project, an organization, a user or the instance.
 import { requirePermission } from '#features/basics/access/project-policy.ts'
 import { organizationPermissions, requireOrganizationPermission } from '#features/basics/access/team-policy.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { getProjectAsMember } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { findViewerIn, getOrganizationRow } from '#features/community/organizations/queries.ts'
 import { getAccountByName } from '#features/people/users/queries.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { ApiError, notFound, validationError } from '#lib/errors.ts'
 import type { Deps } from '#ports/deps.ts'
 import { requireInstanceWebhooks, requireUserWebhooks } from './policy.ts'

@@ -1,6 +1,7 @@
 // Decides who can see and change the webhooks of a user and of the instance.
+
+import { isAdmin, type Viewer } from '#features/basics/access/viewer.ts'
 import { requireOwnUser } from '#features/people/users/policy.ts'
-import { isAdmin, type Viewer } from '#lib/access/viewer.ts'
 import { forbidden } from '#lib/errors.ts'
 
 /** @throws ApiError 403 for another user's webhooks, unless the viewer is an admin with a session, and for limited tokens. */

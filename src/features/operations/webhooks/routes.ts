@@ -1,7 +1,7 @@
 // Routes to webhooks.
 import Type from 'typebox'
+import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { parseId } from '#lib/ids.ts'
-import { requireViewer } from '#platform/http/auth/auth.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import { IdParams, OrganizationParams, ProjectParams, UserParams } from '#platform/http/query-values.ts'
 import type { App } from '#platform/http/server.ts'

@@ -1,10 +1,10 @@
 // Creates, edits and deletes webhooks, and renews their secrets.
 import { sql, type Updateable } from 'kysely'
 import { requireVerifiedEmail } from '#features/basics/access/email-policy.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import type { AuditAction } from '#features/basics/audit/actions.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import { DAY_MS, HOUR_MS } from '#lib/time.ts'

@@ -1,7 +1,7 @@
 // Webhooks over HTTP: who may manage them, their limits, and what their routes refuse.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { scopeBitsOf } from '#lib/access/scopes.ts'
+import { scopeBitsOf } from '#features/basics/access/scopes.ts'
 import { DAY_MS, HOUR_MS } from '#lib/time.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'

@@ -1,9 +1,9 @@
 import { lockAccount, lockOtherAdmins } from '#features/basics/access/accounts.ts'
+import type { Role } from '#features/basics/access/viewer.ts'
 import type { Actor } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { endLostAccess } from '#features/people/revocation/end-access.ts'
 import { requirePerson } from '#features/people/users/policy.ts'
-import type { Role } from '#lib/access/viewer.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
 

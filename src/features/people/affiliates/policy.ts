@@ -1,6 +1,6 @@
 // Permissions for affiliate codes.
-import { hasBadge } from '#lib/access/permissions.ts'
-import { isAdmin, type Viewer } from '#lib/access/viewer.ts'
+import { hasBadge } from '#features/basics/access/permissions.ts'
+import { isAdmin, type Viewer } from '#features/basics/access/viewer.ts'
 import { forbidden } from '#lib/errors.ts'
 
 /** Returns whether the viewer sees the codes of all users, with their creator, time and share. Others see their own. */

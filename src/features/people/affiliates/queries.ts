@@ -1,6 +1,6 @@
 // Queries of affiliate codes.
 import type { Selectable } from 'kysely'
-import type { Viewer } from '#lib/access/viewer.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import type { Db, Page } from '#platform/db/db.ts'
 import type { AffiliateCode, AffiliateConversion } from '#platform/db/schema.ts'

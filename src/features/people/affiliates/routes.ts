@@ -1,7 +1,7 @@
 // Affiliate codes: users see their own, admins see all.
 import Type from 'typebox'
+import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { parseId } from '#lib/ids.ts'
-import { requireViewer } from '#platform/http/auth/auth.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import { IdParams } from '#platform/http/query-values.ts'
 import type { App } from '#platform/http/server.ts'

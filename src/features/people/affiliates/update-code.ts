@@ -1,7 +1,7 @@
 import type { Updateable } from 'kysely'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { type PatchColumns, toColumns } from '#lib/schema/patch.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { AffiliateCode } from '#platform/db/schema.ts'

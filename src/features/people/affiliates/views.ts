@@ -1,6 +1,6 @@
 // Response schemas of affiliate codes and conversions.
 import Type, { type Static } from 'typebox'
-import type { Viewer } from '#lib/access/viewer.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { toAmount } from '#lib/decimal.ts'
 import { Nullable, Timestamp, toView } from '#lib/schema/schema-parts.ts'
 import { seesAllCodes } from './policy.ts'

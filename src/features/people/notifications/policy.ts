@@ -1,5 +1,5 @@
 // Permissions for notifications. Users who can read a notification can also mark and delete it.
-import { isAdmin, type Viewer } from '#lib/access/viewer.ts'
+import { isAdmin, type Viewer } from '#features/basics/access/viewer.ts'
 import { forbidden } from '#lib/errors.ts'
 
 /** Returns whether the viewer can read the notifications of an account: their own, or all for admins. */

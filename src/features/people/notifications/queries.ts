@@ -1,7 +1,7 @@
 // Queries that insert, read, mark and delete notifications.
 import { type Selectable, sql } from 'kysely'
 import { PLACEHOLDER_ID } from '#features/basics/access/placeholder.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import type { Db, Tx } from '#platform/db/db.ts'

@@ -1,10 +1,10 @@
 // Reads notifications, marks them as read and deletes them.
 import Type from 'typebox'
+import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { getCachedUser } from '#features/people/users/user-cache.ts'
 import { parseId } from '#lib/ids.ts'
 import { writeJsonArray } from '#lib/text/json-pieces.ts'
 import { cutPage, readPosition } from '#platform/db/list-position.ts'
-import { requireViewer } from '#platform/http/auth/auth.ts'
 import { IdParams, IdsQuery, UserParams } from '#platform/http/query-values.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'

@@ -1,5 +1,5 @@
 // The OAuth 2.0 routes. See docs/api/oauth.md.
-import { GRANTABLE_SCOPES, isScopeSubset, SCOPES } from '#lib/access/scopes.ts'
+import { GRANTABLE_SCOPES, isScopeSubset, SCOPES } from '#features/basics/access/scopes.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'

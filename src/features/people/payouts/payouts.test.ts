@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { ALL_SCOPES, parseScopeNames } from '#lib/access/scopes.ts'
+import { ALL_SCOPES, parseScopeNames } from '#features/basics/access/scopes.ts'
 import { formatUnits, parseUnits } from '#lib/decimal.ts'
 import { newId } from '#lib/ids.ts'
 import { DAY_MS } from '#lib/time.ts'

@@ -1,6 +1,7 @@
 // The caller's balance and payouts.
+
+import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { writeJsonArray } from '#lib/text/json-pieces.ts'
-import { requireViewer } from '#platform/http/auth/auth.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'

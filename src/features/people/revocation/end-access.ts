@@ -2,9 +2,9 @@
 // its transaction.
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { LostAccess } from '#features/basics/access/end-lost-access.ts'
+import { CREATOR_IS_MEMBER } from '#features/basics/access/publishers.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
 import type { Tx } from '#platform/db/db.ts'
-import { CREATOR_IS_MEMBER } from '#platform/db/publishers.ts'
 import { ACCESS_EVENTS, ACCESS_KINDS, type AccessEvent, type AccessKind } from './access-table.ts'
 import { disableWebhook } from './disable-webhooks.ts'
 import { CREATOR_MAY_NOT_MANAGE, MAKER_IS_MEMBER } from './lost-conditions.ts'

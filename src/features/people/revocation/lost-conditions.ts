@@ -5,7 +5,7 @@ import {
   MODERATOR_PROJECT_PERMISSIONS,
   ORGANIZATION_PERMISSIONS,
   PROJECT_PERMISSIONS,
-} from '#lib/access/permissions.ts'
+} from '#features/basics/access/permissions.ts'
 
 const bitsOfModerator = (bits: number) => sql`case creator.role when 'moderator' then ${sql.lit(bits)} else 0 end`
 

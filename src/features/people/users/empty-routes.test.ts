@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { parseScopeNames } from '#lib/access/scopes.ts'
+import { parseScopeNames } from '#features/basics/access/scopes.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 
 let t: TestApp

@@ -1,6 +1,6 @@
 // Permissions for changes of users.
 import { isPlaceholder } from '#features/basics/access/placeholder.ts'
-import { isAdmin, isModerator, type Viewer } from '#lib/access/viewer.ts'
+import { isAdmin, isModerator, type Viewer } from '#features/basics/access/viewer.ts'
 import { forbidden, invalidInput } from '#lib/errors.ts'
 
 /** Requires the user themselves or a moderator. @throws ApiError 403 */

@@ -1,7 +1,8 @@
 // Accounts with the fields that only the user and admins see.
+
+import { hasScope } from '#features/basics/access/scopes.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { getCachedAvailable, peekAvailable } from '#features/people/payouts/queries.ts'
-import { hasScope } from '#lib/access/scopes.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { entityTag, toValue } from '#lib/text/json-bytes.ts'
 import type { DerivedForm } from '#platform/cache/entries.ts'
 import type { Deps } from '#ports/deps.ts'

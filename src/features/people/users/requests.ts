@@ -1,7 +1,7 @@
 // Requests of users.
 import Type, { type Static } from 'typebox'
+import { ALL_BADGES } from '#features/basics/access/permissions.ts'
 import { OwnerProofFields } from '#features/basics/access/requests.ts'
-import { ALL_BADGES } from '#lib/access/permissions.ts'
 import { Maybe } from '#lib/schema/schema-parts.ts'
 import { USERNAME_PATTERN } from '#lib/text/text-rules.ts'
 import { Role } from './views.ts'

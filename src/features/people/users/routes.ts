@@ -1,10 +1,10 @@
 // Public profiles of users, and the caller's own account.
 import Type from 'typebox'
+import { requireScope, requireViewer } from '#features/basics/authentication/access-control.ts'
 import { imageUrl } from '#features/basics/images/hosted-image.ts'
 import { iconRoutes } from '#features/basics/images/icon-routes.ts'
 import { notFound } from '#lib/errors.ts'
 import type { EntityForm } from '#lib/text/json-bytes.ts'
-import { requireScope, requireViewer } from '#platform/http/auth/auth.ts'
 import { expectedRevision, IdsQuery, IfMatch, parseIds, UserParams } from '#platform/http/query-values.ts'
 import { sendBytes, sendList } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { PLACEHOLDER_ID, PLACEHOLDER_USERNAME } from '#features/basics/access/placeholder.ts'
-import { parseScopeNames } from '#lib/access/scopes.ts'
+import { parseScopeNames } from '#features/basics/access/scopes.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
 import { teamFactories } from '#test/support/factories/team-factories.ts'

@@ -2,17 +2,48 @@
 import type { FastifyContextConfig, RouteOptions } from 'fastify'
 import { declareNulls } from '../bodies/patch-nulls.ts'
 import type { RouteAuth } from '../route-config.ts'
-import { describeAccess, STATUS_DESCRIPTIONS } from './texts.ts'
 
 type Json = Record<string, unknown>
 
+/** Describes what a route requires of its callers; undefined if it requires nothing. */
+export type DescribeAccess = (config: FastifyContextConfig) => string | undefined
+
+/** The default description of each response status. */
+export const STATUS_DESCRIPTIONS: Readonly<Record<string, string>> = {
+  200: 'Success',
+  201: 'Created',
+  202: 'Accepted: the work continues after the response',
+  204: 'Success, without a body',
+  206: 'The requested range',
+  303: 'Redirect to `Location`',
+  304: 'Not modified',
+  307: 'Redirect to `Location`',
+  400: 'The request is invalid',
+  401: 'Credentials are missing or invalid',
+  403: 'Permission denied',
+  404: 'Not found, or not visible to the caller',
+  408: 'The request was not complete in time',
+  409: 'Conflicts with existing data',
+  410: 'Permanently removed',
+  414: 'The path is too long',
+  416: 'The range is outside the file',
+  424: 'Another service did not respond',
+  429: 'Too many requests',
+  500: 'Internal error',
+  503: 'Unavailable',
+}
+
 /** Adds the required credentials, unvalidated bodies and nulls in a PATCH to the schema of a route. */
-export function describeRoute(schema: Json, { method, config }: Pick<RouteOptions, 'method' | 'config'>): Json {
+export function describeRoute(
+  schema: Json,
+  { method, config }: Pick<RouteOptions, 'method' | 'config'>,
+  describeAccess: DescribeAccess,
+): Json {
   return {
     ...schema,
     ...(method === 'PATCH' && 'body' in schema ? { body: declareNulls(schema['body']) } : {}),
     ...describeUnvalidated(schema, config),
-    ...withAccess(schema, config),
+    ...withAccess(schema, config === undefined ? undefined : describeAccess(config)),
     security: securityOf(config?.auth),
   }
 }
@@ -35,8 +66,7 @@ function withUsedTags(document: Json): Json {
 
 const Bytes = { type: 'string', format: 'binary' }
 
-function withAccess({ description }: Json, config: FastifyContextConfig | undefined): Json {
-  const access = config === undefined ? undefined : describeAccess(config)
+function withAccess({ description }: Json, access: string | undefined): Json {
   if (access === undefined) return {}
   return { description: description === undefined ? access : `${description}\n\n${access}` }
 }

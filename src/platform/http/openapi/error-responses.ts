@@ -2,8 +2,7 @@
 import { ERROR_EXAMPLES, ERRORS, type ErrorKind } from '#lib/errors.ts'
 import type { RouteEntry } from '../route-config.ts'
 import { generalErrors, ownErrors } from './declared-errors.ts'
-import { operationsOf } from './document.ts'
-import { STATUS_DESCRIPTIONS } from './texts.ts'
+import { operationsOf, STATUS_DESCRIPTIONS } from './document.ts'
 
 /** The request ID of all examples. */
 const REQUEST_ID = '0f8fad5b-d9cb-469f-a165-70867728950e'

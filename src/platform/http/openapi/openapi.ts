@@ -5,23 +5,27 @@ import Type from 'typebox'
 import { bytesToKeep, JsonEntity } from '#lib/text/json-bytes.ts'
 import { sendBytes } from '../responses/entity-tags.ts'
 import { type App, VIEWER_PREFIX } from '../server.ts'
-import { toV2Paths } from '../v2-paths.ts'
-import { describeDocument, describeRoute } from './document.ts'
+import { type DescribeAccess, describeDocument, describeRoute } from './document.ts'
 import { describeErrors } from './error-responses.ts'
-import { INTRODUCTION, INTRODUCTION_V2, TAGS } from './texts.ts'
 
-/** `v3` also contains the operations without a version. */
-export type ApiVersion = 'v2' | 'v3'
-
-const DOCUMENTS = {
-  v3: { decorator: 'swagger', url: '/docs/openapi.json', operationId: 'getOpenApi', introduction: INTRODUCTION },
-  v2: {
-    decorator: 'swaggerV2',
-    url: '/docs/v2/openapi.json',
-    operationId: 'getOlderOpenApi',
-    introduction: INTRODUCTION_V2,
-  },
-} as const satisfies Record<ApiVersion, object>
+/** A description of the operations whose path it covers. */
+export type ApiDescription = {
+  /** Property of the server with the document. The viewer shows the one of `swagger`. */
+  decorator: 'swagger' | 'swaggerV2'
+  title: string
+  /** Markdown. */
+  introduction: string
+  /** The groups of operations in reading order. Contains every tag of a route. */
+  tags: readonly { name: string; description: string }[]
+  describeAccess: DescribeAccess
+  /** Path at which the description is served, and its operation. */
+  url: string
+  operationId: string
+  summary: string
+  covers(url: string): boolean
+  /** Changes the text of the description before it is sent. Default: no change */
+  correctText?(text: string): string
+}
 
 const LIST_LENGTH_MAX = 100
 
@@ -31,11 +35,13 @@ declare module 'fastify' {
   }
 }
 
-const versionOf = (url: string): ApiVersion => (url.startsWith('/v2/') ? 'v2' : 'v3')
-
 /** Call it before the routes are registered. */
-export async function registerOpenApi(app: App, about: { version: string; baseUrl: string }): Promise<void> {
-  for (const version of ['v3', 'v2'] as const) await registerDocument(app, version, about)
+export async function registerOpenApi(
+  app: App,
+  about: { version: string; baseUrl: string },
+  descriptions: readonly ApiDescription[],
+): Promise<void> {
+  for (const description of descriptions) await registerDocument(app, description, about)
   await app.register(swaggerUi, {
     routePrefix: VIEWER_PREFIX,
     // The base layout has no top bar with the library's logo and a field for other URLs.
@@ -43,22 +49,22 @@ export async function registerOpenApi(app: App, about: { version: string; baseUr
     staticCSP: viewerPolicy(about.baseUrl),
     theme: { title: 'Depot API' },
   })
-  for (const version of ['v3', 'v2'] as const) {
-    const { url, operationId } = DOCUMENTS[version]
+  for (const description of descriptions) {
+    const { url, operationId, summary } = description
     app.get(
       url,
       {
         config: { auth: 'public', cache: 'shared' },
         schema: {
           operationId,
-          summary: version === 'v3' ? 'Get this OpenAPI description' : 'Get the OpenAPI description of version 2',
+          summary,
           tags: ['meta'],
           produces: ['application/json'],
           response: { 200: Type.Unsafe<string>({ type: 'object', description: 'OpenAPI 3.0' }) },
         },
       },
       async (_req, reply) => {
-        const { bytes, etag } = openApiEntity(app, version)
+        const { bytes, etag } = openApiEntity(app, description)
         return sendBytes(reply, bytes, etag)
       },
     )
@@ -67,21 +73,21 @@ export async function registerOpenApi(app: App, about: { version: string; baseUr
 
 async function registerDocument(
   app: App,
-  described: ApiVersion,
+  described: ApiDescription,
   about: { version: string; baseUrl: string },
 ): Promise<void> {
   await app.register(swagger, {
-    decorator: DOCUMENTS[described].decorator,
+    decorator: described.decorator,
     openapi: {
       openapi: '3.0.3',
       info: {
-        title: described === 'v3' ? 'Depot' : 'Depot, version 2',
+        title: described.title,
         version: about.version,
-        description: DOCUMENTS[described].introduction,
+        description: described.introduction,
         license: { name: 'MIT' },
       },
       servers: [{ url: about.baseUrl }],
-      tags: [...TAGS],
+      tags: [...described.tags],
       components: {
         securitySchemes: {
           token: {
@@ -96,8 +102,8 @@ async function registerDocument(
     },
     transform: ({ schema, url, route }) => ({
       schema: {
-        ...describeRoute((schema ?? {}) as Record<string, unknown>, route),
-        ...(url.includes('*') || versionOf(url) !== described ? { hide: true } : {}),
+        ...describeRoute((schema ?? {}) as Record<string, unknown>, route, described.describeAccess),
+        ...(url.includes('*') || !described.covers(url) ? { hide: true } : {}),
       } as never,
       url,
     }),
@@ -108,24 +114,25 @@ async function registerDocument(
   })
 }
 
-const entities = new WeakMap<object, Partial<Record<ApiVersion, JsonEntity>>>()
+const entities = new WeakMap<object, Map<ApiDescription, JsonEntity>>()
 
 /** Returns a description. Cached, because it cannot change while the server runs. */
-function openApiEntity(app: App, version: ApiVersion): JsonEntity {
-  const cached = entities.get(app) ?? {}
+function openApiEntity(app: App, described: ApiDescription): JsonEntity {
+  const cached = entities.get(app) ?? new Map<ApiDescription, JsonEntity>()
   entities.set(app, cached)
-  cached[version] ??= new JsonEntity(bytesToKeep(writeDocument(app, version)))
-  return cached[version]
+  const entity = cached.get(described) ?? new JsonEntity(bytesToKeep(writeDocument(app, described)))
+  cached.set(described, entity)
+  return entity
 }
 
 /** Returns a description as JSON. */
-export function openApiText(app: App, version: ApiVersion = 'v3'): string {
-  return openApiEntity(app, version).bytes.toString()
+export function openApiText(app: App, described: ApiDescription): string {
+  return openApiEntity(app, described).bytes.toString()
 }
 
-function writeDocument(app: App, version: ApiVersion): string {
-  const text = toText(app[DOCUMENTS[version].decorator]())
-  return version === 'v2' ? toV2Paths(text) : text
+function writeDocument(app: App, described: ApiDescription): string {
+  const text = toText(app[described.decorator]())
+  return described.correctText?.(text) ?? text
 }
 
 const SCALAR = /"(?:[^"\\\n]|\\.)*"|[\w.+-]+/.source

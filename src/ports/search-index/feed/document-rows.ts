@@ -1,8 +1,8 @@
 // Reads everything that a document needs from the database, in one statement for many projects.
 import { type RawBuilder, sql } from 'kysely'
-import { PUBLIC_STATUSES } from '#lib/project-status.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { SearchDependency } from '#ports/search-index/document.ts'
+import { PUBLIC_STATUSES } from '#taxonomy/project-status.ts'
 
 /** Maximum number of indexed versions (the first of the list) and dependencies (the first) of a project. */
 const VERSIONS_MAX = 5_000

@@ -1,5 +1,6 @@
 // The OAuth applications of a user.
 import type { FastifyReply } from 'fastify'
+import { combineScopes, scopeNames } from '#features/basics/access/scopes.ts'
 import { imageUrl } from '#features/basics/images/hosted-image.ts'
 import { replaceIcon, setIcon } from '#features/basics/images/icons.ts'
 import { createApplication } from '#features/people/oauth/applications/create-application.ts'
@@ -12,7 +13,6 @@ import {
   rotateSecret,
   updateApplication,
 } from '#features/people/oauth/applications/update-application.ts'
-import { combineScopes, scopeNames } from '#lib/access/scopes.ts'
 import { validationError } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import { attempt, checkValues, errorsOf, type FormRefusal, uploadedImage } from '#web/kit/forms/read-form.ts'

@@ -9,7 +9,7 @@ import {
   type Scope,
   type ScopeBits,
   type ScopeGroup,
-} from '#lib/access/scopes.ts'
+} from '#features/basics/access/scopes.ts'
 import { errorsOf, type FormRefusal } from '#web/kit/forms/read-form.ts'
 import { html, type Markup } from '#web/ui/html.ts'
 import { icon, type PageContext } from '#web/ui/page-context.ts'

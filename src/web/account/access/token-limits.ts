@@ -1,7 +1,8 @@
 // The limits of a token in its form, and the sentences that state what a token can do before it is created.
+
+import type { ScopeBits } from '#features/basics/access/scopes.ts'
 import type { TokenLimits } from '#features/people/accounts/access-tokens/limits.ts'
 import type { AccessTokenRow, TokenResource } from '#features/people/accounts/access-tokens/queries.ts'
-import type { ScopeBits } from '#lib/access/scopes.ts'
 import { errorsOf, type FormRefusal } from '#web/kit/forms/read-form.ts'
 import { exactTime } from '#web/ui/format.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'

@@ -1,6 +1,7 @@
 // The settings which notifications are emailed, and the page behind the links that turn off one kind.
 
 import type { FastifyReply } from 'fastify'
+import { isAdmin, type Viewer } from '#features/basics/access/viewer.ts'
 import { EMAIL_KINDS, type EmailKind } from '#features/people/notifications/emails/email-kinds.ts'
 import { readEmailSettings } from '#features/people/notifications/emails/queries.ts'
 import {
@@ -9,7 +10,6 @@ import {
   unsubscribe,
 } from '#features/people/notifications/emails/unsubscribe.ts'
 import { updateEmailSettings } from '#features/people/notifications/emails/update-email-settings.ts'
-import { isAdmin, type Viewer } from '#lib/access/viewer.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, withQuery } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'

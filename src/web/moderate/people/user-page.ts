@@ -1,5 +1,6 @@
 // A user for moderators: facts, timeline, the shared note, changes of the profile, and the message to the operators.
 
+import { badgesOf } from '#features/basics/access/permissions.ts'
 import { replaceIcon } from '#features/basics/images/icons.ts'
 import { askOperators } from '#features/community/moderation/users/ask-operators.ts'
 import { getNote, getUserRecord, type NoteRow } from '#features/community/moderation/users/queries.ts'
@@ -17,7 +18,6 @@ import { avatarOwner } from '#features/people/users/avatar.ts'
 import { type AccountRow, getAccountByName } from '#features/people/users/queries.ts'
 import { UserPatch } from '#features/people/users/requests.ts'
 import { updateUser } from '#features/people/users/update-user.ts'
-import { badgesOf } from '#lib/access/permissions.ts'
 import { conflictNote, editBase } from '#web/kit/forms/edits.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
 import { checkValues } from '#web/kit/forms/read-form.ts'

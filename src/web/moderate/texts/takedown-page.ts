@@ -1,4 +1,6 @@
 // Takedown: the target with the reason and the message, then a confirmation with the numbers.
+
+import { isAdmin } from '#features/basics/access/viewer.ts'
 import { DELETABLE_KINDS } from '#features/community/moderation/takedown/delete-content.ts'
 import { type Concerned, listTakedowns, type TakedownRow } from '#features/community/moderation/takedown/queries.ts'
 import {
@@ -13,7 +15,6 @@ import {
 import { previewTakedown, takeDown } from '#features/community/moderation/takedown/take-down.ts'
 import { createConfirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
 import { endLostAccess } from '#features/people/revocation/end-access.ts'
-import { isAdmin } from '#lib/access/viewer.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
 import { checkValues } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'

@@ -1,4 +1,6 @@
 // A takedown after it was made: the changed parts, Undo, and the files whose content is blocked.
+
+import { isAdmin } from '#features/basics/access/viewer.ts'
 import {
   type BlockedFile,
   countBlockedFiles,
@@ -14,7 +16,6 @@ import {
 } from '#features/community/moderation/takedown/undo-takedown.ts'
 import { createConfirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
 import { endLostAccess } from '#features/people/revocation/end-access.ts'
-import { isAdmin } from '#lib/access/viewer.ts'
 import { formPage } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { collectionPath, PATHS, pageNumber, reviewPath } from '#web/kit/paths.ts'

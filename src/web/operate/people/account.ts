@@ -1,7 +1,7 @@
 // One account: its state, and the decisions about it.
 import type { FastifyReply } from 'fastify'
 import { isSuspended } from '#features/basics/access/accounts.ts'
-import { badgesOf } from '#lib/access/permissions.ts'
+import { badgesOf } from '#features/basics/access/permissions.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, userPath } from '#web/kit/paths.ts'
 import { dayText, exactTime, timeAgo, wholeNumber } from '#web/ui/format.ts'

@@ -1,9 +1,9 @@
 // Role and badges of an account.
 
+import { BADGES, type Badge, badgesOf } from '#features/basics/access/permissions.ts'
 import { endLostAccess } from '#features/people/revocation/end-access.ts'
 import { UserPatch } from '#features/people/users/requests.ts'
 import { updateUser } from '#features/people/users/update-user.ts'
-import { BADGES, type Badge, badgesOf } from '#lib/access/permissions.ts'
 import { proofOf } from '#web/account/settings/settings-views.ts'
 import type { FormState } from '#web/kit/forms/form-page.ts'
 import { checkValues } from '#web/kit/forms/read-form.ts'

@@ -1,9 +1,10 @@
 // The form of a new advisory, of a project or of files only. A member's advisory waits for a moderator.
+
+import { isModerator } from '#features/basics/access/viewer.ts'
 import { createAdvisory } from '#features/catalogue/versions/advisories/create-advisory.ts'
 import type { AdvisoryRow } from '#features/catalogue/versions/advisories/queries.ts'
 import { NewAdvisory, REFERENCE_TYPES } from '#features/catalogue/versions/advisories/requests.ts'
 import { findVersionIdByNumber, listVersionTraits } from '#features/catalogue/versions/queries.ts'
-import { isModerator } from '#lib/access/viewer.ts'
 import { isIdForm } from '#lib/ids.ts'
 import type { FormState } from '#web/kit/forms/form-page.ts'
 import { checkValues, refusedField } from '#web/kit/forms/read-form.ts'

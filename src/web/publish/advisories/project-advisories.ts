@@ -1,7 +1,7 @@
 // Project settings: the advisories of a project, and the form of a new one.
 import type { FastifyReply } from 'fastify'
+import { isModerator } from '#features/basics/access/viewer.ts'
 import { listProjectAdvisories } from '#features/catalogue/versions/advisories/queries.ts'
-import { isModerator } from '#lib/access/viewer.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import { EMPTY, type FormState, type Outcome } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'

@@ -1,7 +1,8 @@
 // The collection of an editor page, what the viewer can change, and the values that the form compares with the stored ones.
+
+import { isModerator } from '#features/basics/access/viewer.ts'
 import { listCollections } from '#features/community/collections/queries.ts'
 import { type CollectionView, toCollectionView } from '#features/community/collections/views.ts'
-import { isModerator } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import type { FormState } from '#web/kit/forms/form-page.ts'

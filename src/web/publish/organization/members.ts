@@ -2,9 +2,9 @@
 // transfer of the ownership.
 import type { FastifyReply } from 'fastify'
 import { defaultProjectPermissions } from '#features/basics/access/team-policy.ts'
+import { isAdmin } from '#features/basics/access/viewer.ts'
 import { listProjectIdsOfOrganization } from '#features/catalogue/projects/queries.ts'
 import { transferOwnership } from '#features/community/teams/transfer-ownership.ts'
-import { isAdmin } from '#lib/access/viewer.ts'
 import { validationError } from '#lib/errors.ts'
 import type { FormState, Outcome } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'

@@ -1,5 +1,6 @@
 // Organization settings: service accounts and their tokens.
 import type { FastifyReply } from 'fastify'
+import { scopeBitsOf } from '#features/basics/access/scopes.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { deleteAccountOf } from '#features/operations/personal-data/delete-account.ts'
 import { createServiceAccount } from '#features/operations/service-accounts/create-service-account.ts'
@@ -15,7 +16,6 @@ import type { AccessTokenRow } from '#features/people/accounts/access-tokens/que
 import { deleteAccessToken } from '#features/people/accounts/access-tokens/update-access-token.ts'
 import { createConfirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
 import { isConfirmed } from '#features/people/accounts/sessions/queries.ts'
-import { scopeBitsOf } from '#lib/access/scopes.ts'
 import { validationError } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import { DAY_MS } from '#lib/time.ts'

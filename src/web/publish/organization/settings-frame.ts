@@ -1,7 +1,7 @@
 // The frame of the organization settings: registration, subject, rail and notices.
 import type { FastifyReply } from 'fastify'
+import { hasOrganizationPermission, type OrganizationPermission } from '#features/basics/access/permissions.ts'
 import { imageUrl } from '#features/basics/images/hosted-image.ts'
-import { hasOrganizationPermission, type OrganizationPermission } from '#lib/access/permissions.ts'
 import { type FormPage, formPage } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'

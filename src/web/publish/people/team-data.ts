@@ -1,11 +1,12 @@
 // The team of a project or an organization, as its settings show it to one viewer.
+
+import { ORGANIZATION_PERMISSIONS, PROJECT_PERMISSIONS } from '#features/basics/access/permissions.ts'
 import { isAcceptedIn } from '#features/basics/access/team-policy.ts'
 import { shownMembers } from '#features/community/teams/member-lists.ts'
 import { editableBits } from '#features/community/teams/policy.ts'
 import type { MemberRow, TeamRead } from '#features/community/teams/queries.ts'
 import { listCachedUsers } from '#features/people/users/user-cache.ts'
 import type { UserView } from '#features/people/users/views.ts'
-import { ORGANIZATION_PERMISSIONS, PROJECT_PERMISSIONS } from '#lib/access/permissions.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 
 /** Column with permission bits. */

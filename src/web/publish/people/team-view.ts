@@ -1,6 +1,7 @@
 // The parts of a team's page: matrix, roles and shares, order, invitations, and the form that invites a member.
+
+import { isBitSubset } from '#features/basics/access/permissions.ts'
 import { imageUrl } from '#features/basics/images/hosted-image.ts'
-import { isBitSubset } from '#lib/access/permissions.ts'
 import { conflictNote, editBase } from '#web/kit/forms/edits.ts'
 import { editState, type FormState } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'

@@ -1,9 +1,9 @@
 // Project settings: who can see the project, from when, and what visitors see of its statistics.
 import type { FastifyReply } from 'fastify'
-import { isModerator } from '#lib/access/viewer.ts'
+import { isModerator } from '#features/basics/access/viewer.ts'
 import { ApiError, validationError } from '#lib/errors.ts'
-import { mayOwnerMove, type ProjectStatus } from '#lib/project-status.ts'
 import { isTimeZone, toZoned, zonedTime } from '#lib/zoned-time.ts'
+import { mayOwnerMove, type ProjectStatus } from '#taxonomy/project-status.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import { conflictNote, editBase } from '#web/kit/forms/edits.ts'
 import type { FormState, Outcome } from '#web/kit/forms/form-page.ts'

@@ -1,6 +1,7 @@
 // The home page of an instance without projects: leads the operator on, and tells visitors what they can do.
+
+import { isAdmin } from '#features/basics/access/viewer.ts'
 import { hasAdmin } from '#features/people/accounts/sign-up/create-first-admin.ts'
-import { isAdmin } from '#lib/access/viewer.ts'
 import { PATHS, signInPath } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'

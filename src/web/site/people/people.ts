@@ -1,6 +1,7 @@
 // The pages of users, organizations and collections.
 
 import type { FastifyReply } from 'fastify'
+import { isModerator } from '#features/basics/access/viewer.ts'
 import { listCollections, listCollectionsOf } from '#features/community/collections/queries.ts'
 import { toCollectionView } from '#features/community/collections/views.ts'
 import {
@@ -12,7 +13,6 @@ import { listCachedTeams } from '#features/community/teams/team-cache.ts'
 import { listOrganizationIdsOf, listOrganizationProjectIds, listProjectIdsOf } from '#features/people/users/queries.ts'
 import { getCachedUser, listCachedUsers } from '#features/people/users/user-cache.ts'
 import type { UserView } from '#features/people/users/views.ts'
-import { isModerator } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { collectionPath, organizationPath, PATHS, reportPath, userPath, withQuery } from '#web/kit/paths.ts'

@@ -1,11 +1,11 @@
 // Adds a project to collections of the user.
 import type { FastifyReply } from 'fastify'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import type { CachedProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { createCollection } from '#features/community/collections/create-collection.ts'
 import { listSavedIn } from '#features/community/collections/queries.ts'
 import { CollectionInput } from '#features/community/collections/requests.ts'
 import { saveProject } from '#features/community/collections/update-collection.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { attempt, checkValues, errorsOf, type FormRefusal } from '#web/kit/forms/read-form.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'

@@ -1,6 +1,7 @@
 // The page of one version: its changes, files, contents, and texts for build tools; and the page with all its entries.
 
 import type { FastifyReply } from 'fastify'
+import { isModerator } from '#features/basics/access/viewer.ts'
 import { listBlocked } from '#features/catalogue/contents/blocked-contents.ts'
 import type { CachedProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { findScan } from '#features/catalogue/scans/queries.ts'
@@ -14,7 +15,6 @@ import {
 import { listVersionIdsFor } from '#features/catalogue/versions/lookup/version-list.ts'
 import { findVersionIdByNumber } from '#features/catalogue/versions/queries.ts'
 import type { ProvenanceView, VersionView } from '#features/catalogue/versions/views.ts'
-import { isModerator } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { sidesOf } from '#ports/search-index/sides.ts'

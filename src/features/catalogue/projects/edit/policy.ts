@@ -5,10 +5,10 @@ import {
   projectPermissions,
   requireProjectPermission,
 } from '#features/basics/access/project-policy.ts'
+import { isModerator, type Viewer } from '#features/basics/access/viewer.ts'
 import type { SnapshotReason } from '#features/catalogue/reviews/snapshots.ts'
-import { isModerator, type Viewer } from '#lib/access/viewer.ts'
 import { forbidden } from '#lib/errors.ts'
-import { isApprovedClass, mayOwnerMove, type ProjectStatus } from '#lib/project-status.ts'
+import { isApprovedClass, mayOwnerMove, type ProjectStatus } from '#taxonomy/project-status.ts'
 import type { ProjectRow } from '../queries.ts'
 import type { ProjectPatch } from './requests.ts'
 

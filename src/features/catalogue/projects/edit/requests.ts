@@ -1,8 +1,8 @@
 // Request bodies to edit one project or several.
 import Type, { type Static } from 'typebox'
-import { PROJECT_STATUSES } from '#lib/project-status.ts'
 import { Maybe } from '#lib/schema/schema-parts.ts'
 import { IdsQuery } from '#platform/http/query-values.ts'
+import { PROJECT_STATUSES } from '#taxonomy/project-status.ts'
 import { DryRunQuery } from '../../dry-run.ts'
 import { ADDITIONAL_CATEGORIES_MAX, optionalFieldSchemas, projectFields } from '../fields.ts'
 import { ScheduledAt } from '../schedule-release.ts'

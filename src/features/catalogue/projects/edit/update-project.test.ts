@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { ALL_SCOPES } from '#lib/access/scopes.ts'
-import { PROJECT_STATUSES } from '#lib/project-status.ts'
+import { ALL_SCOPES } from '#features/basics/access/scopes.ts'
 import { HOUR_MS } from '#lib/time.ts'
+import { PROJECT_STATUSES } from '#taxonomy/project-status.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
 import { modJar } from '#test/support/http/forms.ts'

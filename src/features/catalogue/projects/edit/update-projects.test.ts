@@ -1,7 +1,7 @@
 // PATCH /v3/projects changes all of the given projects or none.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { ALL_SCOPES, parseScopeNames } from '#lib/access/scopes.ts'
+import { ALL_SCOPES, parseScopeNames } from '#features/basics/access/scopes.ts'
 import { type Client, type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
 import { teamFactories } from '#test/support/factories/team-factories.ts'

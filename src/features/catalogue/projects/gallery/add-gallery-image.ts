@@ -1,8 +1,8 @@
 // Adds an image to a project's gallery.
 
 import { type Membership, requirePermission } from '#features/basics/access/project-policy.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { toHostedImage, withStoredImages } from '#features/basics/images/hosted-image.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { newId } from '#lib/ids.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'

@@ -1,6 +1,6 @@
 // Routes for the gallery of a project.
 
-import { requireViewer } from '#platform/http/auth/auth.ts'
+import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { leaveBodiesUnparsed, readRawBody } from '#platform/http/bodies/raw-body.ts'
 import { openScope } from '#platform/http/mounts.ts'
 import { ProjectParams } from '#platform/http/query-values.ts'

@@ -1,8 +1,8 @@
 // Selects random projects with equal probability, without reading the whole catalogue.
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { getStatistics } from '#features/basics/statistics/queries.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput } from '#lib/errors.ts'
 import type { Db } from '#platform/db/db.ts'
 import { loadersOf } from '#taxonomy/taxonomy.ts'

@@ -9,7 +9,7 @@ import {
   type Membership,
   visibleTo,
 } from '#features/basics/access/project-policy.ts'
-import { PROJECT_STATUSES } from '#lib/project-status.ts'
+import { PROJECT_STATUSES } from '#taxonomy/project-status.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
 

@@ -1,7 +1,7 @@
 // Finds projects whose name or icon is similar. The keys that are compared are in `project_likeness`.
 import { sql } from 'kysely'
 import { listedFor, visibleTo } from '#features/basics/access/project-policy.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { SimilarRow } from './views.ts'
 

@@ -1,7 +1,8 @@
 // The route to projects that are similar to a name or an icon.
+
+import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { invalidInput } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
-import { requireViewer } from '#platform/http/auth/auth.ts'
 import type { App } from '#platform/http/server.ts'
 import { listVisibleProjects, type ProjectReader } from '../lookup/project-cache.ts'
 import { listSimilarProjects } from './queries.ts'

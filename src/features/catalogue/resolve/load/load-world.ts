@@ -1,7 +1,7 @@
 // Loads the projects that a request can reach, level by level: the items, then everything that their candidates require.
 // Each level costs the same number of statements, however many projects it has.
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Viewer } from '#lib/access/viewer.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Candidate, SolverItem, World, WorldDependency, WorldProject } from '../solve/world.ts'
 import { listCandidates, listDependencies, listNamed } from './queries.ts'

@@ -1,7 +1,7 @@
 // Reads candidates and their dependencies. Each function runs one statement.
 import { sql } from 'kysely'
 import { visibleTo } from '#features/basics/access/project-policy.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import type { Db } from '#platform/db/db.ts'
 import { LIST_ORDER } from '../../versions/lookup/version-filter.ts'
 import { versionVisibleTo } from '../../versions/policy.ts'

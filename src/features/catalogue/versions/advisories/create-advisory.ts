@@ -1,11 +1,11 @@
 // Creates an advisory. Those of members wait for a moderator.
 import { requireNotMirrored } from '#features/basics/access/origin.ts'
 import { isPublicVersionStatus } from '#features/basics/access/version-status.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { getProjectAsMember } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { lockProject } from '#features/catalogue/projects/queries.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { ApiError, notFound, validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { transaction } from '#platform/cache/transaction.ts'

@@ -1,8 +1,8 @@
 // Reads an advisory for a viewer.
 import { findMembership } from '#features/basics/access/memberships.ts'
 import type { Membership } from '#features/basics/access/project-policy.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { findProject, type ProjectReader } from '#features/catalogue/projects/lookup/project-cache.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import { canSeeAdvisory } from './policy.ts'
 import { type AdvisoryRow, findAdvisory } from './queries.ts'

@@ -1,6 +1,6 @@
 // Permissions to see, create and decide advisories.
 import { isMember, type Membership, requirePermission } from '#features/basics/access/project-policy.ts'
-import { isModerator, type Viewer } from '#lib/access/viewer.ts'
+import { isModerator, type Viewer } from '#features/basics/access/viewer.ts'
 import { forbidden } from '#lib/errors.ts'
 
 type AdvisoryFacts = { status: string; author_id: string | null }

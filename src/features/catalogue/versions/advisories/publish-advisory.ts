@@ -1,10 +1,10 @@
 // Publishes advisories, and withdraws their versions in the same transaction.
 import { isPublicVersionStatus } from '#features/basics/access/version-status.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { recordEvent } from '#features/basics/events/record-event.ts'
 import { touchProject } from '#features/catalogue/projects/queries.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
 import { transaction } from '#platform/cache/transaction.ts'

@@ -1,10 +1,10 @@
 // Advisories: creating, deciding, reading and finding them by hashes.
 import { Readable } from 'node:stream'
 import Type from 'typebox'
+import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { getProject, projectViewer } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { notFound } from '#lib/errors.ts'
 import { JsonEntity } from '#lib/text/json-bytes.ts'
-import { requireViewer } from '#platform/http/auth/auth.ts'
 import { sendRaw } from '#platform/http/responses/declared-responses.ts'
 import { sendObject } from '#platform/http/responses/entity-tags.ts'
 import { COSTS } from '#platform/http/route-config.ts'

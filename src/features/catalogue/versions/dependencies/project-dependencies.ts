@@ -2,12 +2,12 @@
 import { sql } from 'kysely'
 import { findMembership } from '#features/basics/access/memberships.ts'
 import { PUBLIC_VERSION_STATUSES, VERSION_STATUSES } from '#features/basics/access/version-status.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import {
   type CachedProject,
   listVisibleProjects,
   type ProjectReader,
 } from '#features/catalogue/projects/lookup/project-cache.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import type { Db } from '#platform/db/db.ts'
 import { type CachedVersion, listVisibleVersions, type VersionReader } from '../lookup/version-cache.ts'
 import { seesHiddenVersions } from '../policy.ts'

@@ -6,12 +6,12 @@ import {
   listVisibleProjects,
   type ProjectReader,
 } from '#features/catalogue/projects/lookup/project-cache.ts'
-import { isSearchableStatus } from '#lib/project-status.ts'
 import { MIB } from '#lib/text/sizes.ts'
 import { HOUR_MS } from '#lib/time.ts'
 import { defineCache } from '#platform/cache/definitions.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import type { Db } from '#platform/db/db.ts'
+import { isSearchableStatus } from '#taxonomy/project-status.ts'
 
 const RELATED = defineCache<RememberDefinition<readonly string[]>>({
   name: 'related-projects',

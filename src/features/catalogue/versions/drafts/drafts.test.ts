@@ -1,7 +1,7 @@
 // Drafts: created without number, loaders and files, completed in several requests, then published or deleted.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { ALL_SCOPES } from '#lib/access/scopes.ts'
+import { ALL_SCOPES } from '#features/basics/access/scopes.ts'
 import { DAY_MS } from '#lib/time.ts'
 import { jobHandlers } from '#main/jobs.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'

@@ -1,7 +1,7 @@
 // Publishes a draft: checks that it is complete, and checks its files by the rules of its loaders, which could change
 // until then.
 
-import type { Viewer } from '#lib/access/viewer.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { ApiError, invalidInput } from '#lib/errors.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'

@@ -1,10 +1,11 @@
 // Finds versions, projects and updates by the hashes of files.
+
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import {
   type CachedProject,
   listVisibleProjects,
   type ProjectReader,
 } from '#features/catalogue/projects/lookup/project-cache.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import { type CachedVersion, readVersionsInOrder, type VersionReader } from '../lookup/version-cache.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
-import { ALL_SCOPES, parseScopeNames } from '#lib/access/scopes.ts'
+import { ALL_SCOPES, parseScopeNames } from '#features/basics/access/scopes.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
 

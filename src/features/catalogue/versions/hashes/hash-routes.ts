@@ -1,6 +1,7 @@
 // Routes to the versions, projects and downloads of files by their hashes, and to delete a file.
+
+import { requireViewer, viewerWith } from '#features/basics/authentication/access-control.ts'
 import { ProjectView } from '#features/catalogue/projects/views.ts'
-import { requireViewer, viewerWith } from '#platform/http/auth/auth.ts'
 import { sendBytes, sendObject } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'

@@ -1,7 +1,7 @@
 // Resolves the hashes of files to versions, for every route that accepts hashes, so that all of them agree. Hidden
 // versions are excluded before one of several versions is chosen.
 import { sql } from 'kysely'
-import type { Viewer } from '#lib/access/viewer.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { ownTurn } from '#lib/concurrency/own-turn.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'

@@ -2,6 +2,7 @@
 
 import { type Membership, requirePermission } from '#features/basics/access/project-policy.ts'
 import { isPublicVersionStatus } from '#features/basics/access/version-status.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { type Actor, actorOf } from '#features/basics/audit/actor.ts'
 import { type AuditEntry, recordAudit } from '#features/basics/audit/record-audit.ts'
 import { dropImages } from '#features/basics/content-images/queries.ts'
@@ -10,7 +11,6 @@ import { announceLostVersion } from '#features/catalogue/breakage/announce-loss.
 import { freeContents } from '#features/catalogue/contents/content-owners.ts'
 import { touchProject } from '#features/catalogue/projects/queries.ts'
 import { deleteNotificationsAbout } from '#features/people/notifications/queries.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
 import { transaction } from '#platform/cache/transaction.ts'

@@ -1,9 +1,9 @@
 // Routes to edit and delete a version.
 
+import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { BulkQuery } from '#features/catalogue/projects/edit/requests.ts'
 import { isDryRun } from '#lib/dry-run-request.ts'
 import { parseId } from '#lib/ids.ts'
-import { requireViewer } from '#platform/http/auth/auth.ts'
 import { expectedRevision, IdParams, IfMatch, parseIdList } from '#platform/http/query-values.ts'
 import { done, Empty } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'

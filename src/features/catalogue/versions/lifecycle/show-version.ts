@@ -3,10 +3,10 @@
 import { isPublicVersionStatus, type VersionStatus } from '#features/basics/access/version-status.ts'
 import { recordVersionEvent } from '#features/basics/events/record-event.ts'
 import { type ProjectRow, touchProject } from '#features/catalogue/projects/queries.ts'
-import { isPublicStatus } from '#lib/project-status.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
 import type { Tx } from '#platform/db/db.ts'
 import { enqueue } from '#platform/jobs/queue.ts'
+import { isPublicStatus } from '#taxonomy/project-status.ts'
 import type { LockedVersion } from '../queries.ts'
 import { HELD } from './scan-gate.ts'
 

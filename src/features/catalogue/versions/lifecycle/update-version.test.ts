@@ -1,7 +1,7 @@
 // PATCH and DELETE of versions, and their effects on other resources.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { ALL_SCOPES } from '#lib/access/scopes.ts'
+import { ALL_SCOPES } from '#features/basics/access/scopes.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
 import { modJar } from '#test/support/http/forms.ts'

@@ -4,9 +4,9 @@
 
 import { findMembership, listMemberships } from '#features/basics/access/memberships.ts'
 import type { Membership, ProjectFacts } from '#features/basics/access/project-policy.ts'
+import { hasScope } from '#features/basics/access/scopes.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import type { FilesConfig } from '#features/basics/images/hosted-image.ts'
-import { hasScope } from '#lib/access/scopes.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { ownTurn } from '#lib/concurrency/own-turn.ts'
 import { notFound } from '#lib/errors.ts'
 import { JsonEntityWithTail, withLargerNumber } from '#lib/text/json-bytes.ts'

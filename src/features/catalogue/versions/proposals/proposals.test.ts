@@ -1,7 +1,7 @@
 // Proposals for the fields of a version, from the manifests of real archives, of a stored draft and of a dry run.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { ALL_SCOPES } from '#lib/access/scopes.ts'
+import { ALL_SCOPES } from '#features/basics/access/scopes.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { makeZip, type TestEntry } from '#test/support/factories/archives.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'

@@ -1,6 +1,6 @@
 // Proposes dependencies: those that the file declares, otherwise those of the previous version.
 
-import type { Viewer } from '#lib/access/viewer.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { DEPENDENCY_TYPES } from '../kinds.ts'
 import type { Confidence, DeclaredWithSource, PreviousVersion, Source } from './propose.ts'

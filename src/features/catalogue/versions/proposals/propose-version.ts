@@ -1,7 +1,7 @@
 // Proposals for a stored version, and for files that are only checked.
 
 import { type Membership, requirePermission } from '#features/basics/access/project-policy.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { invalidInput } from '#lib/errors.ts'
 import type { Deps } from '#ports/deps.ts'
 import { checkFilename } from '../files/filename.ts'

@@ -2,7 +2,7 @@
 
 import { sql } from 'kysely'
 import { visibleTo } from '#features/basics/access/project-policy.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { LoaderFieldValues } from '#taxonomy/loader-fields.ts'
 import type { Manifest } from '../manifests/manifest.ts'

@@ -1,7 +1,7 @@
 // Routes for proposals.
 
+import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { parseId } from '#lib/ids.ts'
-import { requireViewer } from '#platform/http/auth/auth.ts'
 import { openFormScope } from '#platform/http/bodies/multipart.ts'
 import { IdParams } from '#platform/http/query-values.ts'
 import { COSTS } from '#platform/http/route-config.ts'

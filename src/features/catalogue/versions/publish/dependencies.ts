@@ -1,7 +1,7 @@
 // Resolves the dependencies of a version: checks that the publisher can see them, and adds the projects of versions.
 import { sql } from 'kysely'
 import { visibleTo } from '#features/basics/access/project-policy.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { validationError } from '#lib/errors.ts'
 import { Refusals } from '#lib/schema/refusals.ts'
 import type { Db, Tx } from '#platform/db/db.ts'

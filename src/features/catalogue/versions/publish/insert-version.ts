@@ -1,11 +1,11 @@
 // Inserts the rows of a new version: version, files and dependencies.
 import { type InsertObject, sql } from 'kysely'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { type Actor, actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { attachImages } from '#features/basics/content-images/queries.ts'
 import { requireUnblocked } from '#features/catalogue/contents/blocked-contents.ts'
 import { claimContents } from '#features/catalogue/contents/content-owners.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { ApiError, invalidInput } from '#lib/errors.ts'
 import type { ScannerConfig } from '#platform/config/config.ts'
 import type { Tx } from '#platform/db/db.ts'

@@ -1,6 +1,6 @@
 // The provenance of versions: the build of a trusted publisher that created all files.
 import { type RawBuilder, sql } from 'kysely'
-import type { Viewer } from '#lib/access/viewer.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { VersionRow } from '../queries.ts'
 

@@ -1,8 +1,8 @@
 // Routes to publish a version and to add files to a version.
 
+import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { isDryRun } from '#lib/dry-run-request.ts'
 import { parseId } from '#lib/ids.ts'
-import { requireViewer } from '#platform/http/auth/auth.ts'
 import { openFormScope } from '#platform/http/bodies/multipart.ts'
 import { IdParams } from '#platform/http/query-values.ts'
 import { done, Empty } from '#platform/http/responses/declared-responses.ts'

@@ -1,7 +1,7 @@
 // Adds a part to an upload. Each part is an object of the store, so that every process can continue an upload.
 import type { Readable } from 'node:stream'
 import { sql } from 'kysely'
-import type { Viewer } from '#lib/access/viewer.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { ApiError, invalidInput } from '#lib/errors.ts'
 import { newId, randomBase62 } from '#lib/ids.ts'
 import { transaction } from '#platform/cache/transaction.ts'

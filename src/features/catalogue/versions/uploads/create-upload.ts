@@ -1,5 +1,5 @@
 // Creates an upload, with its first part if the request has one.
-import type { Viewer } from '#lib/access/viewer.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { randomBase62 } from '#lib/ids.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'

@@ -1,5 +1,5 @@
 // Deletes an upload with its parts.
-import type { Viewer } from '#lib/access/viewer.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
 import { eraseUploads, lockUpload } from './queries.ts'

@@ -1,7 +1,7 @@
 // The scopes and the sizes that an upload needs.
 
-import { hasScope } from '#lib/access/scopes.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
+import { hasScope } from '#features/basics/access/scopes.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { ApiError, forbidden } from '#lib/errors.ts'
 import { describeBytes } from '#lib/text/sizes.ts'
 import { FILE_BYTES_MAX } from '../publish/prepare-files.ts'

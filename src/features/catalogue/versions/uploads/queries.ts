@@ -1,6 +1,6 @@
 // Rows of unfinished uploads: reading, locking, limits and deletion.
 import { type Selectable, sql } from 'kysely'
-import type { Viewer } from '#lib/access/viewer.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
 import { DAY_MS } from '#lib/time.ts'
 import type { Db, Tx } from '#platform/db/db.ts'

@@ -1,9 +1,9 @@
 // The requests of tus: for programs at `/v3/upload`, and for the script of the upload page.
 import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Viewer } from '#lib/access/viewer.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
+import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { invalidInput } from '#lib/errors.ts'
-import { requireViewer } from '#platform/http/auth/auth.ts'
 import { done, sendRaw } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'

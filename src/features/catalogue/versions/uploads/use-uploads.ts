@@ -1,6 +1,6 @@
 // Uploads in place of file parts: entries `upload:ID` of `file_parts`.
 import { Readable } from 'node:stream'
-import type { Viewer } from '#lib/access/viewer.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { invalidInput, validationError } from '#lib/errors.ts'
 import { Refusals } from '#lib/schema/refusals.ts'
 import type { Tx } from '#platform/db/db.ts'

@@ -1,9 +1,9 @@
 // Routes to the entries of the archives of a version, and to projects by the hashes of their files, for moderators.
 import type { Static } from 'typebox'
+import type { Viewer } from '#features/basics/access/viewer.ts'
+import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { getVersion } from '#features/catalogue/versions/lookup/version-cache.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { ApiError, invalidInput } from '#lib/errors.ts'
-import { requireViewer } from '#platform/http/auth/auth.ts'
 import { IdParams } from '#platform/http/query-values.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'

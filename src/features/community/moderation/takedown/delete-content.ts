@@ -1,11 +1,12 @@
 // Deletes content that was taken down: the second step of a takedown, for operators.
+
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { deleteProject } from '#features/catalogue/projects/edit/delete-project.ts'
 import { getProjectAsMember } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { deleteFile } from '#features/catalogue/versions/lifecycle/delete-file.ts'
 import { deleteVersion } from '#features/catalogue/versions/lifecycle/delete-version.ts'
 import { getVersionAsMember } from '#features/catalogue/versions/lookup/version-cache.ts'
 import { deleteCollection } from '#features/community/collections/update-collection.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
 import type { Deps } from '#ports/deps.ts'
 import { requireDeleter } from './policy.ts'

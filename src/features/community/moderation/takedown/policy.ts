@@ -1,5 +1,5 @@
 // Permissions for the steps after a takedown.
-import { isAdmin, type Viewer } from '#lib/access/viewer.ts'
+import { isAdmin, type Viewer } from '#features/basics/access/viewer.ts'
 import { forbidden } from '#lib/errors.ts'
 import { UNDO_MS } from './requests.ts'
 

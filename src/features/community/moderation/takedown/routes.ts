@@ -1,6 +1,7 @@
 // The routes to take content down, to undo it, and to the files that are blocked, for moderators and operators.
+
+import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { parseId } from '#lib/ids.ts'
-import { requireViewer } from '#platform/http/auth/auth.ts'
 import { IdParams, PageQuery } from '#platform/http/query-values.ts'
 import type { App } from '#platform/http/server.ts'
 import { countBlockedFiles, listBlockedFiles } from './blocks.ts'

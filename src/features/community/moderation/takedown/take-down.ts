@@ -1,3 +1,4 @@
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { updateProject } from '#features/catalogue/projects/edit/update-project.ts'
@@ -8,7 +9,6 @@ import { getVersionAsMember } from '#features/catalogue/versions/lookup/version-
 import { updateCollection } from '#features/community/collections/update-collection.ts'
 import { insertNotifications } from '#features/people/notifications/queries.ts'
 import { type UpdatingDeps, updateUser } from '#features/people/users/update-user.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import { transaction } from '#platform/cache/transaction.ts'

@@ -1,5 +1,6 @@
 // Undoes a takedown: gives each part of the content the value that it had before, and lifts the blocks of its files.
 import { sql } from 'kysely'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import type { ProjectPatch } from '#features/catalogue/projects/edit/requests.ts'
@@ -11,7 +12,6 @@ import { getVersionAsMember } from '#features/catalogue/versions/lookup/version-
 import type { CollectionPatch } from '#features/community/collections/requests.ts'
 import { updateCollection } from '#features/community/collections/update-collection.ts'
 import { updateUser } from '#features/people/users/update-user.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { ApiError } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import { listBlockedVersions } from './blocks.ts'

@@ -1,6 +1,7 @@
 // Routes to the record of a user, to the note about them and to the operators, for moderators.
+
+import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { getAccountByName } from '#features/people/users/queries.ts'
-import { requireViewer } from '#platform/http/auth/auth.ts'
 import { UserParams } from '#platform/http/query-values.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'

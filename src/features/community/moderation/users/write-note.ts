@@ -1,4 +1,4 @@
-import type { Viewer } from '#lib/access/viewer.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { ApiError } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'

@@ -1,5 +1,5 @@
 // Routes of the exchange, which a build calls without credentials of Depot.
-import { tokenText, unauthenticated } from '#platform/http/auth/auth.ts'
+import { tokenText, unauthenticated } from '#features/basics/authentication/access-control.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { parseScopeNames } from '#lib/access/scopes.ts'
+import { parseScopeNames } from '#features/basics/access/scopes.ts'
 import { HOUR_MS } from '#lib/time.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'

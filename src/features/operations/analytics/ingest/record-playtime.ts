@@ -1,7 +1,7 @@
 // Records the playtime that launchers report: seconds per version.
 
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { filterVisibleVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { HOUR_MS } from '#lib/time.ts'

@@ -1,6 +1,6 @@
 // Routes for reports from pages, launchers and affiliate links. A valid report gets 204 even if it is not counted.
 
-import { requireViewer } from '#platform/http/auth/auth.ts'
+import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import type { App } from '#platform/http/server.ts'
 import { AffiliateClick, PageView, Playtime } from '../requests.ts'
 import { recordPlaytime } from './record-playtime.ts'

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { parseScopeNames } from '#lib/access/scopes.ts'
+import { parseScopeNames } from '#features/basics/access/scopes.ts'
 import { newId } from '#lib/ids.ts'
 import { DAY_MS, HOUR_MS } from '#lib/time.ts'
 import { openLazily } from '#ports/analytics-store/lazy-store.ts'

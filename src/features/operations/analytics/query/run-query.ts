@@ -1,8 +1,8 @@
 // Runs an analytics query: checks what the viewer can read, queries the store and the database, and joins the results.
 
 import { listMemberships } from '#features/basics/access/memberships.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { listAffiliateCodeIdsOf } from '#features/people/affiliates/queries.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { toAmount } from '#lib/decimal.ts'
 import { invalidInput } from '#lib/errors.ts'
 import type { Db } from '#platform/db/db.ts'

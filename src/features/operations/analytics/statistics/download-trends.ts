@@ -7,7 +7,6 @@ import {
   projectForm,
 } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
-import { isSearchableStatus } from '#lib/project-status.ts'
 import { MIB } from '#lib/text/sizes.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#lib/time.ts'
 import { defineCache } from '#platform/cache/definitions.ts'
@@ -15,6 +14,7 @@ import type { DerivedForm } from '#platform/cache/entries.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import { sliceGrid } from '#ports/analytics-store/slices.ts'
 import type { Deps } from '#ports/deps.ts'
+import { isSearchableStatus } from '#taxonomy/project-status.ts'
 
 /** Number of full weeks before today for which a trend has a count. */
 export const TREND_WEEKS = 12

@@ -1,9 +1,9 @@
 // Computes the downloads of a project by day, version, loader, game version and country.
 
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import type { CachedProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import { listVersionTraits } from '#features/catalogue/versions/queries.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { compare } from '#lib/compare.ts'
 import { MIB } from '#lib/text/sizes.ts'
 import { DAY_MS, MINUTE_MS } from '#lib/time.ts'

@@ -1,11 +1,11 @@
 // Chooses the files of an archive: those of a version or of the projects of a collection, with their dependencies.
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { isNotBlocked } from '#features/catalogue/contents/blocked-contents.ts'
 import { type ChooseDeps, chooseRequired } from '#features/catalogue/resolve/choose-required.ts'
 import type { CachedVersion } from '#features/catalogue/versions/lookup/version-cache.ts'
 import type { VersionFilter } from '#features/catalogue/versions/lookup/version-filter.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
 import { fileNameKey } from '#lib/text/file-names.ts'
 import type { Db } from '#platform/db/db.ts'

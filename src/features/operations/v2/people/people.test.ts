@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { parseScopeNames } from '#features/basics/access/scopes.ts'
 import { insertNotifications } from '#features/people/notifications/queries.ts'
-import { parseScopeNames } from '#lib/access/scopes.ts'
 import { type Client, type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
 

@@ -1,6 +1,7 @@
 // v2 routes that create and edit projects. Deletion, icons and galleries are the same as in the v3 API.
 
 import { requirePermission } from '#features/basics/access/project-policy.ts'
+import { requireScope, requireViewer } from '#features/basics/authentication/access-control.ts'
 import { DryRunQuery, sendDone } from '#features/catalogue/dry-run.ts'
 import { BulkQuery } from '#features/catalogue/projects/edit/requests.ts'
 import { updateProject } from '#features/catalogue/projects/edit/update-project.ts'
@@ -11,7 +12,6 @@ import { createProject } from '#features/catalogue/publishing/create-project.ts'
 import { receiveProjectForm } from '#features/catalogue/publishing/project-form.ts'
 import { setEnvironments } from '#features/catalogue/versions/lifecycle/set-environments.ts'
 import { isDryRun } from '#lib/dry-run-request.ts'
-import { requireScope, requireViewer } from '#platform/http/auth/auth.ts'
 import { leaveFormsUnparsed } from '#platform/http/bodies/multipart.ts'
 import { openScope } from '#platform/http/mounts.ts'
 import { ProjectParams, parseIdList } from '#platform/http/query-values.ts'

@@ -1,7 +1,7 @@
 // Creating and editing projects through the v2 API, read through both APIs.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { SCOPES } from '#lib/access/scopes.ts'
+import { SCOPES } from '#features/basics/access/scopes.ts'
 import { newId } from '#lib/ids.ts'
 import { PNG } from '#test/api/operations/samples.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'

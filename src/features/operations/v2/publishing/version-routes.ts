@@ -1,5 +1,6 @@
 // v2 routes that publish and edit versions. Deletion and added files are the same as in the v3 API.
 
+import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { DryRunQuery, sendDone } from '#features/catalogue/dry-run.ts'
 import { findProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { versionDeletionRoute } from '#features/catalogue/versions/lifecycle/routes.ts'
@@ -11,7 +12,6 @@ import { receiveForm } from '#features/catalogue/versions/publish/version-form.t
 import type { VersionView } from '#features/catalogue/versions/views.ts'
 import { isDryRun } from '#lib/dry-run-request.ts'
 import { parseId } from '#lib/ids.ts'
-import { requireViewer } from '#platform/http/auth/auth.ts'
 import { leaveFormsUnparsed } from '#platform/http/bodies/multipart.ts'
 import { openScope } from '#platform/http/mounts.ts'
 import { IdParams } from '#platform/http/query-values.ts'

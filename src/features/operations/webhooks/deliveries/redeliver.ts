@@ -1,7 +1,7 @@
 // Pings a webhook, and sends an event again.
 
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { PING } from '#features/basics/events/event-kinds.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'

@@ -1,7 +1,8 @@
 // Routes to the deliveries of a webhook.
+
+import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
-import { requireViewer } from '#platform/http/auth/auth.ts'
 import { IdParams } from '#platform/http/query-values.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'

@@ -2,7 +2,7 @@
 // authorization matrix sends one to every operation.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { GRANTABLE_SCOPES } from '#lib/access/scopes.ts'
+import { GRANTABLE_SCOPES } from '#features/basics/access/scopes.ts'
 import { DAY_MS, HOUR_MS } from '#lib/time.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'

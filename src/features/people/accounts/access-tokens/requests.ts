@@ -3,7 +3,7 @@
 import type { Updateable } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { OwnerProofFields } from '#features/basics/access/requests.ts'
-import { scopeField } from '#lib/access/scope-field.ts'
+import { scopeField } from '#features/basics/access/scope-field.ts'
 import { validationError } from '#lib/errors.ts'
 import { toColumns } from '#lib/schema/patch.ts'
 import { Maybe } from '#lib/schema/schema-parts.ts'

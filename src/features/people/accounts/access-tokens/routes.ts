@@ -1,10 +1,10 @@
 // Lists, creates, edits and revokes personal access tokens.
 
 import Type from 'typebox'
+import { toScopeBits } from '#features/basics/access/scope-field.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
-import { toScopeBits } from '#lib/access/scope-field.ts'
+import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { parseId } from '#lib/ids.ts'
-import { requireViewer } from '#platform/http/auth/auth.ts'
 import { IdParams } from '#platform/http/query-values.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'

@@ -1,7 +1,8 @@
 // Changes and revokes access tokens, immediately in every process.
+
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { type Actor, actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'

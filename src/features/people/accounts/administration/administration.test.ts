@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { PLACEHOLDER_ID } from '#features/basics/access/placeholder.ts'
+import { ALL_SCOPES } from '#features/basics/access/scopes.ts'
 import { SYSTEM } from '#features/basics/audit/actor.ts'
-import { ALL_SCOPES } from '#lib/access/scopes.ts'
+import { createTokenDirectory } from '#features/basics/authentication/token-directory.ts'
 import { DAY_MS } from '#lib/time.ts'
 import { createEntityCache } from '#platform/cache/entity-cache.ts'
-import { createTokenDirectory } from '#platform/http/auth/token-directory.ts'
 import { ADMIN_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
 import {

@@ -1,8 +1,8 @@
 // Only an admin's session with a confirmed password changes roles, badges and the accounts of others.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { GRANTABLE_SCOPES } from '#features/basics/access/scopes.ts'
 import { SYSTEM } from '#features/basics/audit/actor.ts'
-import { GRANTABLE_SCOPES } from '#lib/access/scopes.ts'
 import { ADMIN_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
 import {

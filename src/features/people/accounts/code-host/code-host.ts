@@ -1,9 +1,9 @@
 // Accepts the tokens of a code host as credentials of linked accounts. Deprecated, for programs that have no access
 // token. Disabled unless the operator configures a host.
 
-import { GRANTABLE_SCOPES } from '#lib/access/scopes.ts'
+import { GRANTABLE_SCOPES } from '#features/basics/access/scopes.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { hashToken } from '#lib/access/tokens.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { createLimiter } from '#lib/concurrency/limiter.ts'
 import { ApiError } from '#lib/errors.ts'
 import { MIB } from '#lib/text/sizes.ts'

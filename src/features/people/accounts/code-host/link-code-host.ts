@@ -1,7 +1,7 @@
 import type { OwnerProof } from '#features/basics/access/confirm-owner.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { ApiError, notFound, validationError } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import { onUnique } from '#platform/db/pg-errors.ts'

@@ -1,6 +1,6 @@
 // Links an account with an account at the code host.
 
-import { requireViewer } from '#platform/http/auth/auth.ts'
+import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import type { App } from '#platform/http/server.ts'
 import type { AccountDeps } from '../account-deps.ts'

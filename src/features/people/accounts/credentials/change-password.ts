@@ -1,11 +1,11 @@
 // Sets passwords: by the old password, by a link in an email, or by the operator.
 import { lockAccount, lockAccountOrLeaving } from '#features/basics/access/accounts.ts'
 import type { OwnerProof } from '#features/basics/access/confirm-owner.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { type Actor, actorOf, COMMAND, ownerAt } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { endAccess } from '#features/people/revocation/end-access.ts'
 import { type AccountRow, findAccount, getAccount } from '#features/people/users/queries.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { addressKey } from '#lib/address-key.ts'
 import { validationError } from '#lib/errors.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'

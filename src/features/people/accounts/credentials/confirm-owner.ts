@@ -1,8 +1,8 @@
 // Requires the password and the two-factor code before changes that could give an account to someone else.
 import { lockAccount } from '#features/basics/access/accounts.ts'
 import type { ConfirmOwner, OwnerProof } from '#features/basics/access/confirm-owner.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { type AccountRow, getAccount } from '#features/people/users/queries.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { ApiError } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { AccountDeps } from '../account-deps.ts'

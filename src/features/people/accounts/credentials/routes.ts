@@ -1,7 +1,7 @@
 // Routes that change, reset and verify passwords and email addresses.
 
-import { SCOPES } from '#lib/access/scopes.ts'
-import { requireScope, requireViewer } from '#platform/http/auth/auth.ts'
+import { SCOPES } from '#features/basics/access/scopes.ts'
+import { requireScope, requireViewer } from '#features/basics/authentication/access-control.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import { type AccountDeps, clientOf } from '../account-deps.ts'

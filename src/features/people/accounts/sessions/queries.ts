@@ -1,8 +1,8 @@
 // Queries of sessions, which last 14 days and can be refreshed for 60 days.
 
 import { sql } from 'kysely'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { newToken } from '#lib/access/tokens.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { addressKey } from '#lib/address-key.ts'
 import { newId } from '#lib/ids.ts'
 import { DAY_MS } from '#lib/time.ts'

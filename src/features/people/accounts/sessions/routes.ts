@@ -1,7 +1,7 @@
 // Lists, ends and refreshes sessions.
 import Type from 'typebox'
+import { requireViewer, tokenText, unauthenticated } from '#features/basics/authentication/access-control.ts'
 import { parseToken } from '#lib/access/tokens.ts'
-import { requireViewer, tokenText, unauthenticated } from '#platform/http/auth/auth.ts'
 import { IdParams } from '#platform/http/query-values.ts'
 import type { App } from '#platform/http/server.ts'
 import { type AccountDeps, clientOf } from '../account-deps.ts'

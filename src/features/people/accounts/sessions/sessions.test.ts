@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { ALL_SCOPES, SCOPES, type ScopeName } from '#lib/access/scopes.ts'
+import { ALL_SCOPES, SCOPES, type ScopeName } from '#features/basics/access/scopes.ts'
 import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { assertError, makeMember, signIn, statuses } from '#test/support/http/account-steps.ts'

@@ -2,7 +2,7 @@
 // and an IP address at a sign-in, a session at a confirmation. So an attacker cannot block the owner of an account elsewhere.
 // Attempts from unknown IP addresses also count together, because an attacker can have many addresses.
 
-import type { Viewer } from '#lib/access/viewer.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { addressKey } from '#lib/address-key.ts'
 import { createLimiter, type Limiter } from '#lib/concurrency/limiter.ts'
 import { ApiError } from '#lib/errors.ts'

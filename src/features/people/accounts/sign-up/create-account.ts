@@ -1,7 +1,8 @@
 // Validates and creates accounts, for sign-ups and for the command line.
+
+import type { Role } from '#features/basics/access/viewer.ts'
 import { recordEvent } from '#features/basics/events/record-event.ts'
 import { assertUsernameFree, usernameTaken } from '#features/people/users/queries.ts'
-import type { Role } from '#lib/access/viewer.ts'
 import { validationError } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import { USERNAME } from '#lib/text/text-rules.ts'

@@ -1,10 +1,10 @@
 // Enables two-factor sign-in in two steps, and disables it.
 import { lockAccount } from '#features/basics/access/accounts.ts'
 import type { OwnerProof } from '#features/basics/access/confirm-owner.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { getAccount } from '#features/people/users/queries.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { type ApiError, invalidInput } from '#lib/errors.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
 import { transaction } from '#platform/cache/transaction.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { ALL_SCOPES } from '#lib/access/scopes.ts'
+import { ALL_SCOPES } from '#features/basics/access/scopes.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import {

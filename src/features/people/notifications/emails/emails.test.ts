@@ -1,7 +1,7 @@
 // Notifications by email: the settings of a user, the sender, and the links that turn off one kind.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { parseScopeNames } from '#lib/access/scopes.ts'
+import { parseScopeNames } from '#features/basics/access/scopes.ts'
 import { enqueue } from '#platform/jobs/queue.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'

@@ -1,7 +1,8 @@
 // The settings which notifications are emailed.
+
+import type { Viewer } from '#features/basics/access/viewer.ts'
+import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { getCachedUser } from '#features/people/users/user-cache.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
-import { requireViewer } from '#platform/http/auth/auth.ts'
 import { UserParams } from '#platform/http/query-values.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'

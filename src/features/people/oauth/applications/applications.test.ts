@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import sharp from 'sharp'
-import { ALL_SCOPES, GRANTABLE_SCOPES } from '#lib/access/scopes.ts'
+import { ALL_SCOPES, GRANTABLE_SCOPES } from '#features/basics/access/scopes.ts'
 import { newId } from '#lib/ids.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { ABSENT, assertError, assertRefusedValues } from '#test/support/http/account-steps.ts'

@@ -1,6 +1,6 @@
 // Permissions for changes of applications.
 
-import { isAdmin, isModerator, type Viewer } from '#lib/access/viewer.ts'
+import { isAdmin, isModerator, type Viewer } from '#features/basics/access/viewer.ts'
 import { type ApiError, forbidden, notFound } from '#lib/errors.ts'
 
 type Owned = { account_id: string }

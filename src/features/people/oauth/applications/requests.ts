@@ -1,8 +1,8 @@
 // Requests of OAuth applications.
 import type { Updateable } from 'kysely'
 import Type, { type Static } from 'typebox'
-import { scopeField, toScopeBits } from '#lib/access/scope-field.ts'
-import { grantProblem } from '#lib/access/scopes.ts'
+import { scopeField, toScopeBits } from '#features/basics/access/scope-field.ts'
+import { grantProblem } from '#features/basics/access/scopes.ts'
 import { validationError } from '#lib/errors.ts'
 import { toColumns } from '#lib/schema/patch.ts'
 import { Id, Maybe } from '#lib/schema/schema-parts.ts'

@@ -1,10 +1,10 @@
 // OAuth applications of third parties.
 import Type from 'typebox'
+import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { iconRoutes } from '#features/basics/images/icon-routes.ts'
 import { requireOwnUser } from '#features/people/users/policy.ts'
 import { getAccountByName } from '#features/people/users/queries.ts'
 import { parseId } from '#lib/ids.ts'
-import { requireViewer } from '#platform/http/auth/auth.ts'
 import { IdParams, parseIdList, UserParams } from '#platform/http/query-values.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'

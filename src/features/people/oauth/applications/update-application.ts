@@ -1,10 +1,11 @@
 // Edits and deletes applications, and replaces their secrets.
+
+import { toScopeBits } from '#features/basics/access/scope-field.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { removeImages } from '#features/basics/images/icons.ts'
-import { toScopeBits } from '#lib/access/scope-field.ts'
 import { newSecret } from '#lib/access/tokens.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'

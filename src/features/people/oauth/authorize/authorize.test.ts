@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { GRANTABLE_SCOPES, scopeNames } from '#lib/access/scopes.ts'
+import { GRANTABLE_SCOPES, scopeNames } from '#features/basics/access/scopes.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { assertError } from '#test/support/http/account-steps.ts'

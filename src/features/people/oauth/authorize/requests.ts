@@ -1,7 +1,7 @@
 // Parses and validates the request of an application for authorization. An invalid application or redirect URI throws an
 // error for the user. All other errors are sent to the redirect URI of the application (RFC 6749, 4.1.2.1).
 import Type from 'typebox'
-import { isScopeSubset, readScopeNames, type ScopeBits } from '#lib/access/scopes.ts'
+import { isScopeSubset, readScopeNames, type ScopeBits } from '#features/basics/access/scopes.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import { Id } from '#lib/schema/schema-parts.ts'

@@ -2,8 +2,8 @@
 // text with status 200, because scripts cannot read redirects. Browsers are redirected to the page.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import { SCOPES } from '#lib/access/scopes.ts'
-import { requireScope, requireViewer } from '#platform/http/auth/auth.ts'
+import { SCOPES } from '#features/basics/access/scopes.ts'
+import { requireScope, requireViewer } from '#features/basics/authentication/access-control.ts'
 import { sendRaw } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'

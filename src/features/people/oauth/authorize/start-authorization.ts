@@ -1,4 +1,4 @@
-import { isScopeSubset } from '#lib/access/scopes.ts'
+import { isScopeSubset } from '#features/basics/access/scopes.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import { isForeignKeyViolation } from '#platform/db/pg-errors.ts'

@@ -1,7 +1,7 @@
 // The token endpoints that applications call: exchange, introspection, revocation. Responses must not be cached.
 
 import formbody from '@fastify/formbody'
-import { scopeNames } from '#lib/access/scopes.ts'
+import { scopeNames } from '#features/basics/access/scopes.ts'
 import { openScope } from '#platform/http/mounts.ts'
 import { Empty, sendRaw } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'

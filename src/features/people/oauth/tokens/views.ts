@@ -1,6 +1,6 @@
 // Response schemas of the token endpoints and of the server metadata.
 import Type, { type Static } from 'typebox'
-import { scopeNames } from '#lib/access/scopes.ts'
+import { scopeNames } from '#features/basics/access/scopes.ts'
 import type { TokenRow } from './queries.ts'
 
 export const AccessToken = Type.Object(

@@ -1,9 +1,9 @@
 // The files that the script of the upload page sends: tus as at `/v3/upload`, with the session of the browser. A request needs
 // the header Tus-Resumable, which no form can send, and browsers must report that a page of this site sent it.
 import cookie from '@fastify/cookie'
+import { unauthenticated } from '#features/basics/authentication/access-control.ts'
 import { acceptParts, uploadHandlers } from '#features/catalogue/versions/uploads/tus-routes.ts'
 import { forbidden } from '#lib/errors.ts'
-import { unauthenticated } from '#platform/http/auth/auth.ts'
 import { openScope } from '#platform/http/mounts.ts'
 import { IdParams } from '#platform/http/query-values.ts'
 import type { App } from '#platform/http/server.ts'

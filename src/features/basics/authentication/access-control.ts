@@ -1,17 +1,42 @@
 // Authenticates callers by the Authorization header, and checks the requirements of each route.
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify'
-import { hasScope, type ScopeName } from '#lib/access/scopes.ts'
+import { hasScope, type ScopeName } from '#features/basics/access/scopes.ts'
+import { isAdmin, isModerator, type Viewer } from '#features/basics/access/viewer.ts'
 import type { Secret } from '#lib/access/secret.ts'
 import { parseAuthorization, secretsEqual } from '#lib/access/tokens.ts'
-import { isAdmin, isModerator, type Viewer } from '#lib/access/viewer.ts'
 import { ApiError, forbidden, notFound } from '#lib/errors.ts'
-import type { LimitedTokens } from '../route-config.ts'
+import type { AccessControl } from '#platform/http/route-config.ts'
 import type { TokenDirectory } from './token-directory.ts'
+
+/**
+ * Treatment of fine-grained tokens, which are limited to projects and organizations (`Viewer.limits`):
+ * - `resource`: the policies of the route apply the limits.
+ * - `versions`: like `resource`; the tokens of trusted publishers have access too.
+ * - `own`: the route concerns the token's account and shows nothing that the limits exclude.
+ * - `anonymous`: a read that ignores these tokens.
+ */
+export type LimitedTokens = 'resource' | 'versions' | 'own' | 'anonymous'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Default: fine-grained tokens get 403. Routes that ignore tokens, or accept only sessions, need none. */
+    limitedTokens?: LimitedTokens
+    /** The caller must also be a moderator or an admin. Others get 403. */
+    role?: 'moderator' | 'admin'
+  }
+  interface FastifyRequest {
+    viewer: Viewer | null
+  }
+}
+
+declare module '#platform/http/route-config.ts' {
+  interface ScopeNames extends Record<ScopeName, true> {}
+}
 
 /** Maximum number of IDs of a token's limits in the message of an error. */
 const NAMED_MAX = 5
 
-export type AuthOptions = { tokens: TokenDirectory; adminKey: Secret | undefined }
+type AccessOptions = { tokens: TokenDirectory; adminKey: Secret | undefined }
 
 /** Returns the caller of a route that requires a token. */
 export function requireViewer(req: FastifyRequest): Viewer {
@@ -34,11 +59,22 @@ export function requireScope(viewer: Viewer, scope: ScopeName): void {
   if (!hasScope(viewer.scopes, scope)) throw missingScope(scope)
 }
 
+/** Returns the checks of the server: by the token, or by the key of the operator. */
+export function createAccessControl(options: AccessOptions): AccessControl {
+  return {
+    hook: (config) => authHook(config, options),
+    peek(auth, { headers, clientAddress }) {
+      if (headers.authorization === undefined) return 'read' in auth ? null : undefined
+      const viewer = options.tokens.peek(headers.authorization, { headers, clientAddress })
+      if (typeof viewer !== 'object' || viewer.limits !== undefined) return undefined
+      if ('read' in auth) return auth.read.some((scope) => hasScope(viewer.scopes, scope)) ? viewer : null
+      return auth.scope.every((scope) => hasScope(viewer.scopes, scope)) ? viewer : undefined
+    },
+  }
+}
+
 /** Returns the onRequest hook that enforces the config of a route; undefined for public routes, which ignore tokens. */
-export function authHook(
-  { auth, role, limitedTokens }: Pick<FastifyContextConfig, 'auth' | 'role' | 'limitedTokens'>,
-  { tokens, adminKey }: AuthOptions,
-) {
+function authHook({ auth, role, limitedTokens }: FastifyContextConfig, { tokens, adminKey }: AccessOptions) {
   if (auth === 'public') return undefined
   if (auth === 'operator') return operatorHook(tokens, adminKey)
   if ('read' in auth) return readHook(auth.read, limitedTokens, tokens)

@@ -1,10 +1,10 @@
-// Texts of the API description that do not belong to one route: introduction, tags, access rules and statuses.
-import type { FastifyContextConfig } from 'fastify'
-import { SCOPES, type ScopeName } from '#lib/access/scopes.ts'
-import type { LimitedTokens } from '../route-config.ts'
-import { permissionTables, scopeTable } from './bit-tables.ts'
+// The texts of the API descriptions that do not belong to one route.
+import { permissionTables, scopeTable } from '#features/basics/authentication/bit-tables.ts'
+import { describeAccess } from '#features/basics/authentication/describe-access.ts'
+import { toV2Paths } from '#features/operations/v2/v2-paths.ts'
+import type { ApiDescription } from '#platform/http/openapi/openapi.ts'
 
-export const INTRODUCTION = `A content hosting service: projects, versions and files, with search, teams and analytics.
+const INTRODUCTION = `A content hosting service: projects, versions and files, with search, teams and analytics.
 
 - **User-Agent**: every request must identify its program, preferably with a contact. Otherwise, the response is 400.
 - **Tokens** are sent in \`Authorization\`, raw or as \`Bearer\`. Each operation lists the scopes that it requires. A
@@ -33,7 +33,7 @@ A set of permissions is the sum of their numbers.
 
 ${permissionTables()}`
 
-export const INTRODUCTION_V2 = `Version 2 of the API, for existing clients: the same catalogue and rules with other names. New features are available
+const INTRODUCTION_V2 = `Version 2 of the API, for existing clients: the same catalogue and rules with other names. New features are available
 only in version 3 of the API, described at \`/docs/openapi.json\`, for example collections, organizations, analytics and
 payouts. Tokens, IDs, the rate limit and caching are the same in both versions.
 
@@ -44,7 +44,7 @@ payouts. Tokens, IDs, the rate limit and caching are the same in both versions.
 - Operations that create a resource return it with status 200.`
 
 /** The groups of operations in reading order. Contains every tag of a route. */
-export const TAGS = [
+const TAGS = [
   { name: 'projects', description: 'Published content: mods, modpacks, resource packs and the like' },
   { name: 'versions', description: 'Releases of a project, with their files' },
   { name: 'version files', description: 'Versions, projects and updates by the hash of a file' },
@@ -76,73 +76,30 @@ export const TAGS = [
   { name: 'operator', description: 'Administration of the service' },
   { name: 'meta', description: 'Health, metrics and version of the service' },
 ] as const
-export type TagName = (typeof TAGS)[number]['name']
 
-/** Describes the required credentials and the cost of a route; undefined for public routes of cost 1. */
-export function describeAccess(config: FastifyContextConfig): string | undefined {
-  const { cost = 1 } = config
-  const parts = [
-    describeCaller(config),
-    describeLimits(config),
-    cost === 1 ? undefined : `Counts as ${cost} requests at the rate limit.`,
-  ]
-  const sentences = parts.filter((part) => part !== undefined)
-  return sentences.length === 0 ? undefined : sentences.join(' ')
-}
+const shared = { tags: TAGS, describeAccess }
 
-function describeCaller({ auth, role }: FastifyContextConfig): string | undefined {
-  if (auth === 'public') return undefined
-  if (auth === 'operator') return 'Operators only: requires the header `X-Admin-Key` or the session of an admin.'
-  if ('read' in auth) return optionalToken(auth.read)
-  const requirement =
-    auth.scope.length === 0 ? 'Requires a token.' : `Requires a token with ${listed(auth.scope, 'and')}.`
-  return role === undefined
-    ? requirement
-    : `${requirement} ${role === 'admin' ? 'Admins' : 'Moderators and admins'} only.`
-}
-
-const LIMITS: Readonly<Record<LimitedTokens, string>> = {
-  resource: 'Fine-grained tokens work within their limits.',
-  versions: 'Fine-grained tokens and those of trusted publishers work within their limits.',
-  own: 'Fine-grained tokens work, without private data.',
-  anonymous: 'Ignores fine-grained tokens.',
-}
-
-function describeLimits({ auth, role, limitedTokens }: FastifyContextConfig): string | undefined {
-  if (auth === 'public' || auth === 'operator' || role !== undefined) return undefined
-  return limitedTokens === undefined ? 'Rejects fine-grained tokens.' : LIMITS[limitedTokens]
-}
-
-function optionalToken(scopes: readonly ScopeName[]): string {
-  if (scopes.length === SCOPES.length) return 'Token optional, with any scope.'
-  return `Token optional. A token with ${listed(scopes, 'or')} identifies the caller.`
-}
-
-function listed(scopes: readonly ScopeName[], conjunction: 'and' | 'or'): string {
-  return scopes.map((scope) => `\`${scope}\``).join(` ${conjunction} `)
-}
-
-/** The default description of each response status. */
-export const STATUS_DESCRIPTIONS: Readonly<Record<string, string>> = {
-  200: 'Success',
-  201: 'Created',
-  202: 'Accepted: the work continues after the response',
-  204: 'Success, without a body',
-  206: 'The requested range',
-  303: 'Redirect to `Location`',
-  304: 'Not modified',
-  307: 'Redirect to `Location`',
-  400: 'The request is invalid',
-  401: 'Credentials are missing or invalid',
-  403: 'Permission denied',
-  404: 'Not found, or not visible to the caller',
-  408: 'The request was not complete in time',
-  409: 'Conflicts with existing data',
-  410: 'Permanently removed',
-  414: 'The path is too long',
-  416: 'The range is outside the file',
-  424: 'Another service did not respond',
-  429: 'Too many requests',
-  500: 'Internal error',
-  503: 'Unavailable',
-}
+/** `v3` also contains the operations without a version. */
+export const API_DESCRIPTIONS = {
+  v3: {
+    ...shared,
+    decorator: 'swagger',
+    title: 'Depot',
+    introduction: INTRODUCTION,
+    url: '/docs/openapi.json',
+    operationId: 'getOpenApi',
+    summary: 'Get this OpenAPI description',
+    covers: (url) => !url.startsWith('/v2/'),
+  },
+  v2: {
+    ...shared,
+    decorator: 'swaggerV2',
+    title: 'Depot, version 2',
+    introduction: INTRODUCTION_V2,
+    url: '/docs/v2/openapi.json',
+    operationId: 'getOlderOpenApi',
+    summary: 'Get the OpenAPI description of version 2',
+    covers: (url) => url.startsWith('/v2/'),
+    correctText: toV2Paths,
+  },
+} as const satisfies Record<string, ApiDescription>

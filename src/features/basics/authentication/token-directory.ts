@@ -2,13 +2,13 @@
 
 import { BlockList, isIPv6 } from 'node:net'
 import { sql } from 'kysely'
-import { ALL_SCOPES, intersectScopes, scopeBitsOf } from '#lib/access/scopes.ts'
+import { ALL_SCOPES, intersectScopes, scopeBitsOf } from '#features/basics/access/scopes.ts'
+import type { Role, TokenLimits, Viewer } from '#features/basics/access/viewer.ts'
 import { parseAuthorization, parseToken } from '#lib/access/tokens.ts'
-import type { Role, TokenLimits, Viewer } from '#lib/access/viewer.ts'
+import { addressKey } from '#lib/address-key.ts'
 import { defineCache } from '#platform/cache/definitions.ts'
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { Db } from '#platform/db/db.ts'
-import { callerOf } from '../limits/client-address.ts'
 import { findPublisherToken } from './publisher-tokens.ts'
 import type { TokenUser, UsedKind } from './token-use.ts'
 
@@ -109,7 +109,7 @@ export function createTokenDirectory(options: TokenDirectoryOptions): TokenDirec
       role: account.role,
       emailVerified: account.emailVerified,
       scopes: token.scopes,
-      caller: callerOf(req),
+      caller: addressKey(req.clientAddress),
       address: req.clientAddress,
       token: { kind: token.kind, id: token.id },
     }
@@ -146,7 +146,9 @@ export function createTokenDirectory(options: TokenDirectoryOptions): TokenDirec
       const parsed = parseToken(text)
       if (parsed === undefined) {
         const foreign = (await options.foreignTokens?.(text)) ?? 'invalid'
-        return foreign === 'invalid' ? foreign : { ...foreign, caller: callerOf(req), address: req.clientAddress }
+        return foreign === 'invalid'
+          ? foreign
+          : { ...foreign, caller: addressKey(req.clientAddress), address: req.clientAddress }
       }
       const { kind } = parsed
       if (kind === 'publisher') return findPublisherToken(db, { hash: parsed.hash, now: now(), req })

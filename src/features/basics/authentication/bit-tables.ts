@@ -1,6 +1,6 @@
 // Tables of scopes and permissions for the API description.
-import { BADGES, ORGANIZATION_PERMISSIONS, PROJECT_PERMISSIONS } from '#lib/access/permissions.ts'
-import { SCOPES } from '#lib/access/scopes.ts'
+import { BADGES, ORGANIZATION_PERMISSIONS, PROJECT_PERMISSIONS } from '#features/basics/access/permissions.ts'
+import { SCOPES } from '#features/basics/access/scopes.ts'
 
 /** Returns all scopes as a Markdown table, lowest bit first. */
 export function scopeTable(): string {

@@ -1,11 +1,11 @@
 // Finds the viewer of a trusted publisher's token. Builds send few requests, so the result is not cached: a publisher that
 // was removed, or whose account left the project, stops working with the next request.
 import { sql } from 'kysely'
-import { scopeBitsOf } from '#lib/access/scopes.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
+import { CREATOR_IS_MEMBER } from '#features/basics/access/publishers.ts'
+import { scopeBitsOf } from '#features/basics/access/scopes.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
+import { addressKey } from '#lib/address-key.ts'
 import type { Db } from '#platform/db/db.ts'
-import { CREATOR_IS_MEMBER } from '#platform/db/publishers.ts'
-import { callerOf } from '../limits/client-address.ts'
 import type { TokenUser } from './token-use.ts'
 
 const SCOPES = scopeBitsOf(['VERSION_CREATE', 'VERSION_READ', 'VERSION_WRITE'])
@@ -48,7 +48,7 @@ export async function findPublisherToken(
     role: 'developer',
     emailVerified: row.email_verified,
     scopes: SCOPES,
-    caller: callerOf(req),
+    caller: addressKey(req.clientAddress),
     address: req.clientAddress,
     token: { kind: 'publisher', id: row.id, publisherId: row.publisher_id },
     limits: {
