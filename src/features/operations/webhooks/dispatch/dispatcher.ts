@@ -3,6 +3,9 @@
 
 import { SecretLostError } from '#features/basics/instance-key/seal-secret.ts'
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
+import { MIB } from '#lib/text/sizes.ts'
+import { defineCache } from '#platform/cache/definitions.ts'
+import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import type { Deps } from '#ports/deps.ts'
 import { type Payload, readPayload } from '../messages/payload.ts'
 import { buildRequest, type Request, type SendingDeps, sendRequest } from './attempt.ts'
@@ -16,9 +19,6 @@ const LIMITS = { all: 32, perHost: 2, failing: 8, perFailingHost: 1 } as const
 const POLL_MS = 1_000
 /** Time for requests to end when the process stops; then it ends them. */
 const DRAIN_MS = 5_000
-/** An event for many webhooks is read once. Longer, a webhook could receive what was hidden in the meantime. */
-const PAYLOAD_MS = 2_000
-const PAYLOADS_MAX = 200
 
 export type Dispatcher = ReturnType<typeof createDispatcher>
 
@@ -27,7 +27,6 @@ type InFlight = { host: string; isFailing: boolean }
 export function createDispatcher(deps: SendingDeps) {
   const inFlight = new Map<string, InFlight>()
   const running = new Set<Promise<void>>()
-  const payloads = createPayloads(deps)
   const stopping = new AbortController()
   const ending = new AbortController()
   let timer: NodeJS.Timeout | undefined
@@ -45,7 +44,7 @@ export function createDispatcher(deps: SendingDeps) {
       const { host, is_failing: isFailing = false } = facts.get(each.id) ?? { host: each.webhook.host }
       inFlight.set(each.id, { host, isFailing })
       deps.metrics.webhooksInFlight.set(inFlight.size)
-      const work = deliver(deps, each, { payloads, signal: ending.signal }).finally(() => {
+      const work = deliver(deps, each, ending.signal).finally(() => {
         inFlight.delete(each.id)
         running.delete(work)
         deps.metrics.webhooksInFlight.set(inFlight.size)
@@ -141,39 +140,26 @@ function choose(candidates: readonly Candidate[], inFlight: ReadonlyMap<string, 
   return chosen
 }
 
-type Payloads = ReturnType<typeof createPayloads>
+/** An event for many webhooks is read once. Longer, a webhook could receive what was hidden in the meantime. */
+const PAYLOADS = defineCache<RememberDefinition<Payload | undefined>>({
+  name: 'webhook-payloads',
+  contains: 'Content of the deliveries for an event',
+  maxAgeMs: 2_000,
+  maxBytes: 8 * MIB,
+  sizeOf: (payload) => JSON.stringify(payload?.data ?? {}).length * 2,
+})
 
-function createPayloads(deps: Deps) {
-  const known = new Map<string, { at: number; payload: Promise<Payload | undefined> }>()
-  return {
-    read({ event, webhook }: Claimed): Promise<Payload | undefined> {
-      const isMember = webhook.owner_kind !== 'instance'
-      const key = `${event.key} ${isMember}`
-      const present = known.get(key)
-      if (present !== undefined && deps.now() - present.at < PAYLOAD_MS) return present.payload
-      const payload = readPayload(deps, event, isMember)
-      payload.catch(() => known.delete(key))
-      known.delete(key)
-      known.set(key, { at: deps.now(), payload })
-      for (const oldest of known.keys()) {
-        if (known.size <= PAYLOADS_MAX) break
-        known.delete(oldest)
-      }
-      return payload
-    },
-  }
+function payloadOf(deps: Deps, { event, webhook }: Claimed): Promise<Payload | undefined> {
+  const isMember = webhook.owner_kind !== 'instance'
+  return deps.cache.remember(PAYLOADS).get(`${event.key} ${isMember}`, () => readPayload(deps, event, isMember))
 }
 
 /** Sends one delivery and stores the result. Never rejects. */
-async function deliver(
-  deps: SendingDeps,
-  claimed: Claimed,
-  { payloads, signal }: { payloads: Payloads; signal: AbortSignal },
-): Promise<void> {
+async function deliver(deps: SendingDeps, claimed: Claimed, signal: AbortSignal): Promise<void> {
   const { webhook, event } = claimed
   const { webhookAttempts, webhookSeconds } = deps.metrics
   try {
-    const payload = await payloads.read(claimed)
+    const payload = await payloadOf(deps, claimed)
     if (payload === undefined) return await discard(deps, claimed)
     const request = await buildRequest(deps, { webhook, event, payload }).catch(asLostSecret)
     if (request === undefined) return await disableWithoutSecret(deps, claimed)
