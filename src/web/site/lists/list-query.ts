@@ -1,6 +1,6 @@
 // Queries the search index for a list: the projects of one page, and the counts next to the filters.
 
-import { countChoices, fieldIs, fieldNamed } from '#features/operations/search/facet-counts.ts'
+import { countChoices, type FacetGroup, fieldIs, fieldNamed } from '#features/operations/search/facet-counts.ts'
 import { searchProjects } from '#features/operations/search/search-projects.ts'
 import { MIB } from '#lib/text/sizes.ts'
 import { defineCache } from '#platform/cache/definitions.ts'
@@ -49,61 +49,59 @@ export async function queryList(deps: ListDeps, list: ListRequest, caller: strin
   const use = await findFacetUse(deps, list, caller)
   const facets = FACETS.map((facet) => ({ facet, values: offeredValues(taxonomy, list, facet, use) }))
   const removals = total > 0 ? [] : removalsOf(list)
-  const excluded = FACETS.flatMap((facet) =>
-    list.chosen[facet].filter((value) => value.startsWith('-')).map((value) => ({ facet, value: value.slice(1) })),
-  )
-  const groups = () => [
-    {
-      values: [EVERYTHING, ...types.map((type) => fieldIs('project_types', [type]))],
-      base: filterOf({ ...list, type: undefined }, { now, taxonomy }),
-    },
-    ...facets.map(({ facet, values }) => ({
-      values: values.map((value) => conditionOf(facet, value, now)),
-      base: filterOf(ALTERNATIVES.has(facet) ? { ...list, chosen: { ...list.chosen, [facet]: [] } } : list, {
-        now,
-        taxonomy,
-      }),
-    })),
-    ...removals.map((removal) => ({ values: [EVERYTHING], base: filterOf(removal.list, { now, taxonomy }) })),
-    // An excluded value shows how many hits it would have.
-    ...excluded.map(({ facet, value }) => ({
-      values: [conditionOf(facet, value, now)],
-      base: filterOf(withoutChoice(list, facet, `-${value}`), { now, taxonomy }),
-    })),
-  ]
   const key = JSON.stringify({ ...list, page: 0, sort: '', view: '', isEmpty: total === 0 })
-  const counts = await deps.cache
-    .remember(COUNTS)
-    .get(key, () => countChoices(deps, { text: list.text, groups: groups(), caller }))
-  const [[everything = 0, ...typeCounts] = [], ...others] = counts
-  const excludedCounts = new Map(
-    excluded.map(({ facet, value }, index) => [
-      `${facet} ${value}`,
-      others[facets.length + removals.length + index]?.[0] ?? 0,
-    ]),
-  )
+  const counts = await deps.cache.remember(COUNTS).get(key, async () => {
+    const groups = groupsOf(list, { types, facets, removals, now, taxonomy })
+    const found = await countChoices(deps, { text: list.text, groups: [...groups.values()], caller })
+    return new Map([...groups.keys()].map((name, index) => [name, found[index]?.[0] ?? 0]))
+  })
+  const countOf = (...name: string[]): number => counts.get(name.join(' ')) ?? 0
   const found: FoundList = {
     list,
     hits,
     total,
     corrected: correctedText(list.text, hits),
-    everything,
-    types: new Map(types.map((type, index) => [type, typeCounts[index] ?? 0])),
+    everything: countOf('everything'),
+    types: new Map(types.map((type) => [type, countOf('type', type)])),
     facets: new Map(
-      facets.map(({ facet, values }, group) => [
-        facet,
-        values.map((value, index) => ({
-          value,
-          count: excludedCounts.get(`${facet} ${value}`) ?? others[group]?.[index] ?? 0,
-        })),
-      ]),
+      facets.map(({ facet, values }) => [facet, values.map((value) => ({ value, count: countOf(facet, value) }))]),
     ),
     removals: removals
-      .map((removal, index) => ({ ...removal, count: others[facets.length + index]?.[0] ?? 0 }))
+      .map((removal) => ({ ...removal, count: countOf('without', removal.facet, removal.value) }))
       .filter(({ count }) => count > 0)
       .sort((a, b) => b.count - a.count),
   }
   return list.isExact ? withoutTypos(found) : found
+}
+
+type Offered = {
+  types: readonly ProjectType[]
+  facets: readonly { facet: Facet; values: readonly string[] }[]
+  removals: readonly Omit<Removal, 'count'>[]
+}
+
+/** Returns what to count for a list, by name. */
+function groupsOf(list: ListRequest, { types, facets, removals, ...context }: FilterContext & Offered) {
+  const ofAllTypes = filterOf({ ...list, type: undefined }, context)
+  const groups = new Map<string, FacetGroup>([['everything', { values: [EVERYTHING], base: ofAllTypes }]])
+  for (const type of types) groups.set(`type ${type}`, { values: [fieldIs('project_types', [type])], base: ofAllTypes })
+  for (const { facet, values } of facets) {
+    const others = filterOf(
+      ALTERNATIVES.has(facet) ? { ...list, chosen: { ...list.chosen, [facet]: [] } } : list,
+      context,
+    )
+    for (const value of values) {
+      // An excluded value shows how many hits it would have.
+      const isExcluded = list.chosen[facet].includes(`-${value}`)
+      const base = isExcluded ? filterOf(withoutChoice(list, facet, `-${value}`), context) : others
+      groups.set(`${facet} ${value}`, { values: [conditionOf(facet, value, context.now)], base })
+    }
+  }
+  for (const removal of removals) {
+    const base = filterOf(removal.list, context)
+    groups.set(`without ${removal.facet} ${removal.value}`, { values: [EVERYTHING], base })
+  }
+  return groups
 }
 
 /** Returns an empty list if the hits match another text. */
@@ -129,12 +127,12 @@ export function readHits(body: Uint8Array): Hit[] {
 }
 
 /** Counting costs ten times as much as the search. */
-const COUNTS = defineCache<RememberDefinition<readonly number[][]>>({
+const COUNTS = defineCache<RememberDefinition<ReadonlyMap<string, number>>>({
   name: 'list-counts',
   contains: 'Counts next to the filters of a list',
   maxAgeMs: 1000,
   maxBytes: 4 * MIB,
-  sizeOf: (counts) => 8 * counts.flat().length,
+  sizeOf: (counts) => [...counts.keys()].reduce((sum, name) => sum + 2 * name.length + 8, 0),
 })
 
 /** Maximum number of removals that an empty list counts. */
