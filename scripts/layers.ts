@@ -97,6 +97,7 @@ export const LAYERS: readonly Layer[] = [
     parts: {
       contents:
         'Ownership of the content of files by projects ([decision 0011](../decisions/storage/0011-content-belongs-to-one-project.md))',
+      'dry-run': 'Checks of a request that store nothing ([uploads.md](../api/uploads.md))',
       follows: 'Following projects; notifying followers ([people.md](../api/people.md))',
       projects: 'Reading and changing projects, their gallery and their status',
       publishing: 'Creating a project with its first versions',

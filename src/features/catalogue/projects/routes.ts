@@ -6,6 +6,7 @@ import { iconRoutes } from '#features/basics/images/icon-routes.ts'
 import { BulkQuery } from '#features/catalogue/projects/edit/requests.ts'
 import { isDryRun } from '#lib/dry-run-request.ts'
 import { convertInPieces } from '#lib/text/json-pieces.ts'
+import { withBody } from '#platform/http/edit-body.ts'
 import {
   expectedRevision,
   IdsQuery,
@@ -18,7 +19,9 @@ import { done, Empty } from '#platform/http/responses/declared-responses.ts'
 import { sendBytes, sendList } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
-import { checkedBody, DryRunQuery, DryRunView, lookAtProject, sendDone, sendDryRun } from '../dry-run.ts'
+import { sendDone, sendDryRun } from '../dry-run/dry-run.ts'
+import { lookAtProject } from '../dry-run/look.ts'
+import { DryRunQuery, DryRunView } from '../dry-run/views.ts'
 import { type CatalogueForms, V3 } from '../forms.ts'
 import { checklistRoute } from './checklist/routes.ts'
 import { deleteProject } from './edit/delete-project.ts'
@@ -125,19 +128,20 @@ function projectEdits(app: App, deps: Deps): void {
     async (req, reply) => {
       const viewer = requireViewer(req)
       let id = ''
-      const update = async (using: Deps, patch: ProjectPatch, revision?: number): Promise<void> => {
-        const { project, membership } = await getProjectAsMember(using, viewer, req.params.id)
-        id = project.id
-        await updateProject(using, viewer, { project, membership, patch, revision })
-      }
-      const patch = await checkedBody(req, ProjectPatch, update, deps)
-      const run = (using: Deps) => update(using, patch, expectedRevision(req))
-      if (isDryRun(req)) {
-        const look = lookAtProject(() => id)
-        return sendDryRun(reply, deps, run, look)
-      }
-      await run(deps)
-      return done(reply)
+      return withBody(req, ProjectPatch, async (patch: ProjectPatch, found) => {
+        const run = async (using: Deps): Promise<void> => {
+          const { project, membership } = await getProjectAsMember(using, viewer, req.params.id)
+          id = project.id
+          const revision = found === undefined ? expectedRevision(req) : undefined
+          await updateProject(using, viewer, { project, membership, patch, found, revision })
+        }
+        if (isDryRun(req)) {
+          const look = lookAtProject(() => id)
+          return sendDryRun(reply, deps, run, look)
+        }
+        await run(deps)
+        return done(reply)
+      })
     },
   )
 }

@@ -1,7 +1,9 @@
 // The route that creates a project with its first versions.
 
 import { requireViewer } from '#features/basics/authentication/access-control.ts'
-import { DryRunQuery, DryRunView, lookAtNewProject, sendDryRun } from '#features/catalogue/dry-run.ts'
+import { sendDryRun } from '#features/catalogue/dry-run/dry-run.ts'
+import { lookAtNewProject } from '#features/catalogue/dry-run/look.ts'
+import { DryRunQuery, DryRunView } from '#features/catalogue/dry-run/views.ts'
 import { ProjectView } from '#features/catalogue/projects/views.ts'
 import { isDryRun } from '#lib/dry-run-request.ts'
 import { openFormScope } from '#platform/http/bodies/multipart.ts'

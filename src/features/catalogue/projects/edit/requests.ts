@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox'
 import { Maybe } from '#lib/schema/schema-parts.ts'
 import { IdsQuery } from '#platform/http/query-values.ts'
 import { PROJECT_STATUSES } from '#taxonomy/project-status.ts'
-import { DryRunQuery } from '../../dry-run.ts'
+import { DryRunQuery } from '../../dry-run/views.ts'
 import { ADDITIONAL_CATEGORIES_MAX, optionalFieldSchemas, projectFields } from '../fields.ts'
 import { ScheduledAt } from '../schedule-release.ts'
 

@@ -40,6 +40,8 @@ export type ProjectEdit = {
   patch: ProjectPatch
   /** Revision on which the edit is based. Default: any. */
   revision?: number | undefined
+  /** Errors of the request that are known already. */
+  found?: Refusals | undefined
   /** Makes further changes in the same transaction; returns whether it changed anything. */
   alongside?: (tx: Tx, changed: ChangeSet) => Promise<boolean>
 }
@@ -59,7 +61,7 @@ export async function updateProject(deps: Deps, viewer: Viewer, edit: ProjectEdi
 async function saveProject(
   deps: Deps,
   viewer: Viewer,
-  { project: { id }, membership, patch, revision, alongside }: ProjectEdit,
+  { project: { id }, membership, patch, revision, found, alongside }: ProjectEdit,
 ): Promise<void> {
   const now = deps.now()
   await transaction(deps, async (tx, changed) => {
@@ -67,7 +69,7 @@ async function saveProject(
     if (project === undefined) throw notFound('project')
     requireRevision(project, revision)
     requireNotMirrored(project, patch)
-    const refusals = new Refusals()
+    const refusals = new Refusals(found)
     const fields: Updateable<Project> = toColumns(patch, columnsOf(project, deps.taxonomy), refusals)
     await refusals.wait(async () => requireModerationRights(viewer, project, patch))
     await refusals.wait(async () => {

@@ -4,11 +4,14 @@ import { requireViewer } from '#features/basics/authentication/access-control.ts
 import { BulkQuery } from '#features/catalogue/projects/edit/requests.ts'
 import { isDryRun } from '#lib/dry-run-request.ts'
 import { parseId } from '#lib/ids.ts'
+import { withBody } from '#platform/http/edit-body.ts'
 import { expectedRevision, IdParams, IfMatch, parseIdList } from '#platform/http/query-values.ts'
 import { done, Empty } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
-import { checkedBody, DryRunQuery, DryRunView, lookAtVersion, sendDone, sendDryRun } from '../../dry-run.ts'
+import { sendDone, sendDryRun } from '../../dry-run/dry-run.ts'
+import { lookAtVersion } from '../../dry-run/look.ts'
+import { DryRunQuery, DryRunView } from '../../dry-run/views.ts'
 import { getVersionAsMember } from '../lookup/version-cache.ts'
 import { deleteVersion } from './delete-version.ts'
 import { VersionBulkPatch, VersionPatch } from './requests.ts'
@@ -35,15 +38,16 @@ export function versionEditRoutes(app: App, deps: Deps): void {
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
-      const update = async (using: Deps, patch: VersionPatch, revision?: number): Promise<void> => {
-        const { version, membership } = await getVersionAsMember(using, viewer, parseId(req.params.id, 'id'))
-        await updateVersion(using, viewer, { id: version.id, membership, patch, revision })
-      }
-      const patch = await checkedBody(req, VersionPatch, update, deps)
-      const run = (using: Deps) => update(using, patch, expectedRevision(req))
-      if (isDryRun(req)) return sendDryRun(reply, deps, run, lookAtVersion)
-      await run(deps)
-      return done(reply)
+      return withBody(req, VersionPatch, async (patch: VersionPatch, found) => {
+        const run = async (using: Deps): Promise<void> => {
+          const { version, membership } = await getVersionAsMember(using, viewer, parseId(req.params.id, 'id'))
+          const revision = found === undefined ? expectedRevision(req) : undefined
+          await updateVersion(using, viewer, { id: version.id, membership, patch, found, revision })
+        }
+        if (isDryRun(req)) return sendDryRun(reply, deps, run, lookAtVersion)
+        await run(deps)
+        return done(reply)
+      })
     },
   )
 }

@@ -43,6 +43,8 @@ export type VersionEdit = {
   patch: VersionPatch
   /** Revision on which the edit is based. Default: any. */
   revision?: number | undefined
+  /** Errors of the request that are known already. */
+  found?: Refusals | undefined
 }
 
 /**
@@ -59,11 +61,13 @@ export async function updateVersion(deps: Deps, viewer: Viewer, edit: VersionEdi
   )
 }
 
-async function saveVersion(deps: Deps, viewer: Viewer, { id, patch, revision }: VersionEdit): Promise<void> {
+async function saveVersion(deps: Deps, viewer: Viewer, { id, patch, revision, found }: VersionEdit): Promise<void> {
   const { dependencies, file_types, primary_file } = patch
-  const before = new Refusals()
-  before.check(() => checkDependencies(dependencies ?? [], 'dependencies'))
-  const areDependenciesValid = before.isEmpty
+  const before = new Refusals(found)
+  const areDependenciesValid = before.check(() => {
+    checkDependencies(dependencies ?? [], 'dependencies')
+    return true
+  })
   const checked = await before.wait(() => checkPublication(deps, viewer, id, patch))
   const now = deps.now()
   await transaction(deps, async (tx, changed) => {

@@ -2,7 +2,8 @@
 
 import { requirePermission } from '#features/basics/access/project-policy.ts'
 import { requireScope, requireViewer } from '#features/basics/authentication/access-control.ts'
-import { DryRunQuery, sendDone } from '#features/catalogue/dry-run.ts'
+import { sendDone } from '#features/catalogue/dry-run/dry-run.ts'
+import { DryRunQuery } from '#features/catalogue/dry-run/views.ts'
 import { BulkQuery } from '#features/catalogue/projects/edit/requests.ts'
 import { updateProject } from '#features/catalogue/projects/edit/update-project.ts'
 import { updateProjects } from '#features/catalogue/projects/edit/update-projects.ts'

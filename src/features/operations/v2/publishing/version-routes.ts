@@ -1,7 +1,8 @@
 // v2 routes that publish and edit versions. Deletion and added files are the same as in the v3 API.
 
 import { requireViewer } from '#features/basics/authentication/access-control.ts'
-import { DryRunQuery, sendDone } from '#features/catalogue/dry-run.ts'
+import { sendDone } from '#features/catalogue/dry-run/dry-run.ts'
+import { DryRunQuery } from '#features/catalogue/dry-run/views.ts'
 import { findProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { versionDeletionRoute } from '#features/catalogue/versions/lifecycle/routes.ts'
 import { updateVersion } from '#features/catalogue/versions/lifecycle/update-version.ts'
