@@ -1,28 +1,16 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import sharp from 'sharp'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import { type ConversationFactories, conversationFactories } from '#test/support/factories/conversation-factories.ts'
 import type { Person } from '#test/support/factories/factories.ts'
-import { type TeamFactories, teamFactories } from '#test/support/factories/team-factories.ts'
+import { teamApp } from '#test/support/factories/team-app.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
 import { form, modJar, projectData, versionData } from '#test/support/http/forms.ts'
 
-let t: TestApp
-let make: TeamFactories
-let talk: ConversationFactories
-let moderator: Person
-let png: Buffer
-before(async () => {
-  t = await testApp()
-  make = teamFactories(t.deps.db)
-  talk = conversationFactories(t.deps.db)
-  moderator = await t.make.account({ role: 'moderator' })
-  png = await sharp({ create: { width: 4, height: 4, channels: 3, background: '#804020' } })
-    .png()
-    .toBuffer()
-})
-after(() => t.close())
+const { t, make, talk } = await teamApp()
+const moderator = await t.make.account({ role: 'moderator' })
+const png = await sharp({ create: { width: 4, height: 4, channels: 3, background: '#804020' } })
+  .png()
+  .toBuffer()
 
 type Image = { id: string; url: string }
 async function upload(who: Person, context: string, place: Record<string, string> = {}): Promise<Image> {

@@ -1,21 +1,16 @@
 // The counts of the catalogue are exact after every kind of change, without counting rows.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { sql } from 'kysely'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import type { MadeProject, Person } from '#test/support/factories/factories.ts'
+import type { MadeProject } from '#test/support/factories/factories.ts'
+import { teamApp } from '#test/support/factories/team-app.ts'
 import { teamFactories } from '#test/support/factories/team-factories.ts'
 import { form, modJar, projectData, versionData } from '#test/support/http/forms.ts'
 import type { Statistics } from './queries.ts'
 
-let t: TestApp
-let moderator: Person
-before(async () => {
-  t = await testApp()
-  moderator = await t.make.account({ role: 'moderator' })
-})
-after(() => t.close())
+const { t } = await teamApp()
+const moderator = await t.make.account({ role: 'moderator' })
 
 async function statistics(): Promise<Statistics> {
   const answer = await t.anyone.get('/v3/statistics')

@@ -1,18 +1,11 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { parseScopeNames } from '#features/basics/access/scopes.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
-import { type TeamFactories, teamFactories } from '#test/support/factories/team-factories.ts'
+import { teamApp } from '#test/support/factories/team-app.ts'
 import { assertError, statuses } from '#test/support/http/account-steps.ts'
 
-let t: TestApp
-let make: TeamFactories
-before(async () => {
-  t = await testApp()
-  make = teamFactories(t.deps.db)
-})
-after(() => t.close())
+const { t, make } = await teamApp()
 
 const follow = (person: { token: string }, name: string) => t.as(person).post(`/v3/project/${name}/follow`)
 const unfollow = (person: { token: string }, name: string) => t.as(person).delete(`/v3/project/${name}/follow`)

@@ -1,19 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { sql } from 'kysely'
 import { enqueue } from '#platform/jobs/queue.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
-import { type TeamFactories, teamFactories } from '#test/support/factories/team-factories.ts'
+import { teamApp } from '#test/support/factories/team-app.ts'
 import { notifyFollowers } from './queries.ts'
 
-let t: TestApp
-let make: TeamFactories
-before(async () => {
-  t = await testApp()
-  make = teamFactories(t.deps.db)
-})
-after(() => t.close())
+const { t, make } = await teamApp()
 
 type Notified = { id: string; body: { type: string; version_id?: string } }
 const notificationsOf = async (person: Person): Promise<Notified[]> =>

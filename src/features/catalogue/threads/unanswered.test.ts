@@ -1,20 +1,12 @@
 // Threads that wait for an answer of the moderators.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import { type ConversationFactories, conversationFactories } from '#test/support/factories/conversation-factories.ts'
+import { test } from 'node:test'
 import type { Person } from '#test/support/factories/factories.ts'
+import { teamApp } from '#test/support/factories/team-app.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
 
-let t: TestApp
-let talk: ConversationFactories
-let mira: Person
-before(async () => {
-  t = await testApp()
-  talk = conversationFactories(t.deps.db)
-  mira = await t.make.account({ role: 'moderator' })
-})
-after(() => t.close())
+const { t, talk } = await teamApp()
+const mira = await t.make.account({ role: 'moderator' })
 
 const PATH = '/_internal/moderation/threads'
 async function list(query: Record<string, string | number> = {}) {

@@ -1,27 +1,14 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { ProjectStatus } from '#taxonomy/project-status.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import {
-  type ConversationFactories,
-  conversationFactories,
-  type ThreadView,
-} from '#test/support/factories/conversation-factories.ts'
+import type { ThreadView } from '#test/support/factories/conversation-factories.ts'
 import type { Person } from '#test/support/factories/factories.ts'
-import { scopeBits, type TeamFactories, teamFactories } from '#test/support/factories/team-factories.ts'
+import { teamApp } from '#test/support/factories/team-app.ts'
+import { scopeBits } from '#test/support/factories/team-factories.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
 
-let t: TestApp
-let make: TeamFactories
-let talk: ConversationFactories
-let moderator: Person
-before(async () => {
-  t = await testApp()
-  make = teamFactories(t.deps.db)
-  talk = conversationFactories(t.deps.db)
-  moderator = await t.make.account({ role: 'moderator' })
-})
-after(() => t.close())
+const { t, make, talk } = await teamApp()
+const moderator = await t.make.account({ role: 'moderator' })
 
 const send = (who: Person | { token: string }, threadId: string, body: unknown) =>
   t.as(who).post(`/v3/thread/${threadId}`, { body })

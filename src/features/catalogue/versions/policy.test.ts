@@ -1,19 +1,15 @@
 // The visibility rule of versions and its form in SQL return the same result in every case.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { listMemberships } from '#features/basics/access/memberships.ts'
 import { VERSION_STATUSES } from '#features/basics/access/version-status.ts'
 import type { Viewer } from '#features/basics/access/viewer.ts'
 import { PROJECT_STATUSES } from '#taxonomy/project-status.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { teamApp } from '#test/support/factories/team-app.ts'
 import { teamFactories } from '#test/support/factories/team-factories.ts'
 import { canSeeVersion, versionVisibleTo } from './policy.ts'
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
-after(() => t.close())
+const { t } = await teamApp()
 
 test('the policy and its SQL twin agree on every status of version and project, and every membership', async () => {
   const team = teamFactories(t.deps.db)

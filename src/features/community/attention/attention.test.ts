@@ -1,21 +1,16 @@
 // The attention list: each kind, the order, dismissals, other users, and the number of statements.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { DAY_MS } from '#lib/time.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
+import { teamApp } from '#test/support/factories/team-app.ts'
 import { scopeBits, teamFactories } from '#test/support/factories/team-factories.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
 import { projectData } from '#test/support/http/forms.ts'
 import type { AttentionItem } from './views.ts'
 
-let t: TestApp
-let moderator: Person
-before(async () => {
-  t = await testApp()
-  moderator = await t.make.account({ role: 'moderator' })
-})
-after(() => t.close())
+const { t } = await teamApp()
+const moderator = await t.make.account({ role: 'moderator' })
 
 const read = (who: Person | { token: string }, of: { id: string }) => t.as(who).get(`/v3/user/${of.id}/attention`)
 async function items(person: Person): Promise<AttentionItem[]> {

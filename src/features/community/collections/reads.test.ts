@@ -1,21 +1,15 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { parseScopeNames } from '#features/basics/access/scopes.ts'
 import { newId } from '#lib/ids.ts'
 import { DAY_MS } from '#lib/time.ts'
-import { type Client, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { Client } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
-import { type TeamFactories, teamFactories } from '#test/support/factories/team-factories.ts'
+import { teamApp } from '#test/support/factories/team-app.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
 import type { CollectionView } from './views.ts'
 
-let t: TestApp
-let make: TeamFactories
-before(async () => {
-  t = await testApp()
-  make = teamFactories(t.deps.db)
-})
-after(() => t.close())
+const { t, make } = await teamApp()
 
 /** A collection made by SQL; each is a day older than the one made before it. */
 let made = 0

@@ -1,26 +1,14 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { sql } from 'kysely'
 import { transaction } from '#platform/cache/transaction.ts'
-import { type Client, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { Client } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
-import {
-  type MemberView,
-  memberOf,
-  names,
-  scopeBits,
-  type TeamFactories,
-  teamFactories,
-} from '#test/support/factories/team-factories.ts'
+import { teamApp } from '#test/support/factories/team-app.ts'
+import { type MemberView, memberOf, names, scopeBits } from '#test/support/factories/team-factories.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
 
-let t: TestApp
-let make: TeamFactories
-before(async () => {
-  t = await testApp()
-  make = teamFactories(t.deps.db)
-})
-after(() => t.close())
+const { t, make } = await teamApp()
 
 const get = async (client: Client, path: string): Promise<MemberView[]> => {
   const answer = await client.get(path)

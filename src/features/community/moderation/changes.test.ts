@@ -1,25 +1,18 @@
 // Changes since the last approval, decisions on an outdated state, and undoing decisions.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { newId } from '#lib/ids.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import { jobHandlers } from '#main/jobs.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { conversationFactories } from '#test/support/factories/conversation-factories.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
+import { teamApp } from '#test/support/factories/team-app.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
 
-let t: TestApp
-let mira: Person
-let jon: Person
-let owner: Person
-before(async () => {
-  t = await testApp()
-  mira = await t.make.account({ role: 'moderator', username: 'mira' })
-  jon = await t.make.account({ role: 'moderator', username: 'jon' })
-  owner = await t.make.account({ username: 'lamp-owner' })
-})
-after(() => t.close())
+const { t } = await teamApp()
+const mira = await t.make.account({ role: 'moderator', username: 'mira' })
+const jon = await t.make.account({ role: 'moderator', username: 'jon' })
+const owner = await t.make.account({ username: 'lamp-owner' })
 
 /** A project that its owner has submitted for its first review. */
 async function submitted(): Promise<MadeProject> {

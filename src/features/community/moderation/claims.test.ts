@@ -1,25 +1,16 @@
 // Claims of projects under review: making, extending, releasing, the next project, races and filters.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { test } from 'node:test'
 import { conversationFactories } from '#test/support/factories/conversation-factories.ts'
 import type { Person } from '#test/support/factories/factories.ts'
-import { type Owned, scopeBits, type TeamFactories, teamFactories } from '#test/support/factories/team-factories.ts'
+import { teamApp } from '#test/support/factories/team-app.ts'
+import { type Owned, scopeBits } from '#test/support/factories/team-factories.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
 
-let t: TestApp
-let make: TeamFactories
-let mira: Person
-let jon: Person
-let owner: Person
-before(async () => {
-  t = await testApp()
-  make = teamFactories(t.deps.db)
-  mira = await t.make.account({ role: 'moderator', username: 'mira' })
-  jon = await t.make.account({ role: 'moderator', username: 'jon' })
-  owner = await t.make.account()
-})
-after(() => t.close())
+const { t, make } = await teamApp()
+const mira = await t.make.account({ role: 'moderator', username: 'mira' })
+const jon = await t.make.account({ role: 'moderator', username: 'jon' })
+const owner = await t.make.account()
 
 const QUEUE = '/_internal/moderation/projects'
 const claim = (who: Person, { id }: Owned) => t.as(who).put(`${QUEUE}/${id}/claim`)

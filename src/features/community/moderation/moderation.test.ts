@@ -1,21 +1,14 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type Call, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { test } from 'node:test'
+import type { Call } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
-import { type Owned, scopeBits, type TeamFactories, teamFactories } from '#test/support/factories/team-factories.ts'
+import { teamApp } from '#test/support/factories/team-app.ts'
+import { type Owned, scopeBits } from '#test/support/factories/team-factories.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
 
-let t: TestApp
-let make: TeamFactories
-let moderator: Person
-let owner: Person
-before(async () => {
-  t = await testApp()
-  make = teamFactories(t.deps.db)
-  moderator = await t.make.account({ role: 'moderator' })
-  owner = await t.make.account()
-})
-after(() => t.close())
+const { t, make } = await teamApp()
+const moderator = await t.make.account({ role: 'moderator' })
+const owner = await t.make.account()
 
 const PATH = '/_internal/moderation/projects'
 const minute = (n: number): Date => new Date(Date.UTC(2026, 0, 1, 0, n))

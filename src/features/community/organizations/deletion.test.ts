@@ -1,27 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import {
-  type MemberView,
-  memberOf,
-  names,
-  type TeamFactories,
-  teamFactories,
-} from '#test/support/factories/team-factories.ts'
+import { test } from 'node:test'
+import { teamApp } from '#test/support/factories/team-app.ts'
+import { memberOf, names } from '#test/support/factories/team-factories.ts'
 import { assertError, statuses } from '#test/support/http/account-steps.ts'
 
-let t: TestApp
-let make: TeamFactories
-before(async () => {
-  t = await testApp()
-  make = teamFactories(t.deps.db)
-})
-after(() => t.close())
+const { t, make, membersFor: team } = await teamApp()
 
 type By = { token: string }
 const remove = (by: By, id: string) => t.as(by).delete(`/v3/organization/${id}`)
-const team = async (viewer: By, teamId: string): Promise<MemberView[]> =>
-  (await t.as(viewer).get(`/v3/team/${teamId}/members`)).json()
 
 test('its projects go to its owner, its other members leave their teams, and it disappears everywhere immediately', async () => {
   const [head, member, helper, invitee] = await t.make.people(4)

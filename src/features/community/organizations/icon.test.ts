@@ -1,30 +1,22 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import sharp from 'sharp'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
-import { scopeBits, type TeamFactories, teamFactories } from '#test/support/factories/team-factories.ts'
+import { teamApp } from '#test/support/factories/team-app.ts'
+import { scopeBits } from '#test/support/factories/team-factories.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
 
 const ICON_BYTES_MAX = 262_144
 
-let t: TestApp
-let make: TeamFactories
-let red: Buffer
-let blue: Buffer
-before(async () => {
-  t = await testApp()
-  make = teamFactories(t.deps.db)
-  red = await picture('#ff0000')
-  blue = await picture('#0000ff')
-})
-after(() => t.close())
+const { t, make } = await teamApp()
 
 type By = { token: string }
 const picture = (background: string): Promise<Buffer> =>
   sharp({ create: { width: 300, height: 300, channels: 3, background } })
     .png()
     .toBuffer()
+const red = await picture('#ff0000')
+const blue = await picture('#0000ff')
 const set = (by: By, id: string, bytes: Buffer | undefined, ext: string | undefined = 'png') =>
   t.as(by).patch(`/v3/organization/${id}/icon`, bytes, { query: { ext }, headers: { 'content-type': 'image/png' } })
 const clear = (by: By, id: string) => t.as(by).delete(`/v3/organization/${id}/icon`)

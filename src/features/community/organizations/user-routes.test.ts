@@ -1,17 +1,11 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { parseScopeNames } from '#features/basics/access/scopes.ts'
-import { type Client, type TestApp, testApp } from '#test/support/app/test-app.ts'
-import { type TeamFactories, teamFactories } from '#test/support/factories/team-factories.ts'
+import type { Client } from '#test/support/app/test-app.ts'
+import { teamApp } from '#test/support/factories/team-app.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
 
-let t: TestApp
-let make: TeamFactories
-before(async () => {
-  t = await testApp()
-  make = teamFactories(t.deps.db)
-})
-after(() => t.close())
+const { t, make } = await teamApp()
 
 type Listed = { id: string }
 async function list<Item = Listed>(client: Client, path: string): Promise<Item[]> {

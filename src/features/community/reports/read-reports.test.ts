@@ -1,20 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type Call, type TestApp, testApp } from '#test/support/app/test-app.ts'
-import { type ConversationFactories, conversationFactories } from '#test/support/factories/conversation-factories.ts'
+import { test } from 'node:test'
+import type { Call } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
+import { teamApp } from '#test/support/factories/team-app.ts'
 import { scopeBits } from '#test/support/factories/team-factories.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
 
-let t: TestApp
-let talk: ConversationFactories
-let moderator: Person
-before(async () => {
-  t = await testApp()
-  talk = conversationFactories(t.deps.db)
-  moderator = await t.make.account({ role: 'moderator' })
-})
-after(() => t.close())
+const { t, talk } = await teamApp()
+const moderator = await t.make.account({ role: 'moderator' })
 
 type Report = { id: string; body: string; closed: boolean }
 const ids = (reports: Report[]): string[] => reports.map(({ id }) => id)

@@ -1,24 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import {
-  type ConversationFactories,
-  conversationFactories,
-  type MessageView,
-} from '#test/support/factories/conversation-factories.ts'
+import { test } from 'node:test'
+import type { MessageView } from '#test/support/factories/conversation-factories.ts'
 import type { Person } from '#test/support/factories/factories.ts'
+import { teamApp } from '#test/support/factories/team-app.ts'
 import { scopeBits } from '#test/support/factories/team-factories.ts'
 import { assertError, mailsTo } from '#test/support/http/account-steps.ts'
 
-let t: TestApp
-let talk: ConversationFactories
-let moderator: Person
-before(async () => {
-  t = await testApp()
-  talk = conversationFactories(t.deps.db)
-  moderator = await t.make.account({ role: 'moderator' })
-})
-after(() => t.close())
+const { t, talk } = await teamApp()
+const moderator = await t.make.account({ role: 'moderator' })
 
 const patch = (who: Person | { token: string }, id: string, body: unknown) => t.as(who).patch(`/v3/report/${id}`, body)
 const get = async (id: string) => (await t.as(moderator).get(`/v3/report/${id}`)).json()

@@ -1,24 +1,12 @@
 // Edits of several members in one request.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { test } from 'node:test'
 import type { Person } from '#test/support/factories/factories.ts'
-import {
-  type MemberView,
-  memberOf,
-  scopeBits,
-  type TeamFactories,
-  teamFactories,
-} from '#test/support/factories/team-factories.ts'
+import { teamApp } from '#test/support/factories/team-app.ts'
+import { memberOf, scopeBits } from '#test/support/factories/team-factories.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
 
-let t: TestApp
-let make: TeamFactories
-before(async () => {
-  t = await testApp()
-  make = teamFactories(t.deps.db)
-})
-after(() => t.close())
+const { t, make, membersFor: read } = await teamApp()
 
 const EDIT_MEMBER = 64
 
@@ -26,8 +14,6 @@ const patch = (by: Person | { token: string }, teamId: string, members: unknown,
   t
     .as(by)
     .patch(`/v3/team/${teamId}/members`, { members }, match === undefined ? {} : { headers: { 'if-match': match } })
-const read = async (by: Person, teamId: string): Promise<MemberView[]> =>
-  (await t.as(by).get(`/v3/team/${teamId}/members`)).json()
 
 async function makeTeam() {
   const [owner, first, second, invitee] = await t.make.people(4)

@@ -1,31 +1,19 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { ensurePlaceholder, PLACEHOLDER_ID } from '#features/basics/access/placeholder.ts'
 import { insertNotifications } from '#features/people/notifications/queries.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
-import {
-  type MemberView,
-  memberOf,
-  scopeBits,
-  type TeamFactories,
-  teamFactories,
-} from '#test/support/factories/team-factories.ts'
+import { teamApp } from '#test/support/factories/team-app.ts'
+import { type MemberView, memberOf, scopeBits } from '#test/support/factories/team-factories.ts'
 import { ABSENT, assertError, assertRefusedValues, statuses } from '#test/support/http/account-steps.ts'
 import { TEAM_SIZE_MAX } from './invite-member.ts'
 
-let t: TestApp
-let make: TeamFactories
-before(async () => {
-  t = await testApp()
-  make = teamFactories(t.deps.db)
-})
-after(() => t.close())
+const { t, make, membersFor } = await teamApp()
 
 const invite = (by: { token: string }, teamId: string, body: unknown) =>
   t.as(by).post(`/v3/team/${teamId}/members`, body)
 const seenBy = async (viewer: { token: string }, teamId: string, person: Person): Promise<MemberView> =>
-  memberOf((await t.as(viewer).get(`/v3/team/${teamId}/members`)).json(), person)
+  memberOf(await membersFor(viewer, teamId), person)
 const notificationsOf = (person: Person) =>
   t.deps.db.selectFrom('notification').select(['body', 'read']).where('account_id', '=', person.id).execute()
 

@@ -1,28 +1,14 @@
 // The life of a membership after its invitation: joining, leaving, removing, editing.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { test } from 'node:test'
 import type { Person } from '#test/support/factories/factories.ts'
-import {
-  type MemberView,
-  memberOf,
-  names,
-  type TeamFactories,
-  teamFactories,
-} from '#test/support/factories/team-factories.ts'
+import { teamApp } from '#test/support/factories/team-app.ts'
+import { memberOf, names } from '#test/support/factories/team-factories.ts'
 import { assertError, assertRefusedValues, statuses } from '#test/support/http/account-steps.ts'
 
-let t: TestApp
-let make: TeamFactories
-before(async () => {
-  t = await testApp()
-  make = teamFactories(t.deps.db)
-})
-after(() => t.close())
+const { t, make, membersFor: members } = await teamApp()
 
 type By = { token: string }
-const members = async (viewer: By, teamId: string): Promise<MemberView[]> =>
-  (await t.as(viewer).get(`/v3/team/${teamId}/members`)).json()
 const join = (by: By, teamId: string) => t.as(by).post(`/v3/team/${teamId}/join`)
 const invite = (by: By, teamId: string, person: Person) =>
   t.as(by).post(`/v3/team/${teamId}/members`, { user_id: person.id })

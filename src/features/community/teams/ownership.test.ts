@@ -1,26 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import {
-  type MemberView,
-  memberOf,
-  names,
-  type TeamFactories,
-  teamFactories,
-} from '#test/support/factories/team-factories.ts'
+import { test } from 'node:test'
+import { teamApp } from '#test/support/factories/team-app.ts'
+import { memberOf, names } from '#test/support/factories/team-factories.ts'
 import { ABSENT, assertError, assertRefusedValues, statuses } from '#test/support/http/account-steps.ts'
 
-let t: TestApp
-let make: TeamFactories
-before(async () => {
-  t = await testApp()
-  make = teamFactories(t.deps.db)
-})
-after(() => t.close())
+const { t, make, membersFor: members } = await teamApp()
 
 type By = { token: string }
-const members = async (viewer: By, teamId: string): Promise<MemberView[]> =>
-  (await t.as(viewer).get(`/v3/team/${teamId}/members`)).json()
 const transfer = (by: By, teamId: string, person: { id: string }) =>
   t.as(by).patch(`/v3/team/${teamId}/owner`, { user_id: person.id })
 const owners = async (viewer: By, teamId: string): Promise<string[]> =>

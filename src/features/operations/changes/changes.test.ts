@@ -1,21 +1,15 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { DAY_MS } from '#lib/time.ts'
 import { jobHandlers } from '#main/jobs.ts'
 import { transaction } from '#platform/cache/transaction.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import type { Person } from '#test/support/factories/factories.ts'
+import { teamApp } from '#test/support/factories/team-app.ts'
 import { teamFactories } from '#test/support/factories/team-factories.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
 import type { ChangesView, ChangeView } from './views.ts'
 
-let t: TestApp
-let owner: Person
-before(async () => {
-  t = await testApp()
-  owner = await t.make.account()
-})
-after(() => t.close())
+const { t } = await teamApp()
+const owner = await t.make.account()
 
 const PATH = '/v3/changes'
 const never = new AbortController().signal

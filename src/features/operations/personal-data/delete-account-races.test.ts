@@ -1,18 +1,11 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { PLACEHOLDER_ID } from '#features/basics/access/placeholder.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import { type TeamFactories, teamFactories } from '#test/support/factories/team-factories.ts'
+import { teamApp } from '#test/support/factories/team-app.ts'
 import { statuses } from '#test/support/http/account-steps.ts'
 import { form, projectData } from '#test/support/http/forms.ts'
 
-let t: TestApp
-let make: TeamFactories
-before(async () => {
-  t = await testApp()
-  make = teamFactories(t.deps.db)
-})
-after(() => t.close())
+const { t, make } = await teamApp()
 
 const remove = (who: { token: string }, name: string) => t.as(who).delete(`/v3/user/${name}`)
 const read = async (path: string) => (await t.anyone.get(path)).json()

@@ -1,19 +1,15 @@
 import assert from 'node:assert/strict'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { newId } from '#lib/ids.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { leaveEverything } from '#test/support/factories/full-account.ts'
+import { teamApp } from '#test/support/factories/team-app.ts'
 import { teamFactories } from '#test/support/factories/team-factories.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
 import { commandHere } from '#test/support/processes/command-here.ts'
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
-after(() => t.close())
+const { t } = await teamApp()
 
 test('the export holds everything of the person, in its own shapes, and no secret', async () => {
   const make = teamFactories(t.deps.db)

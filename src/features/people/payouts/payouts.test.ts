@@ -1,21 +1,18 @@
 // Revenue, from a daily amount to the balances of users, and payouts.
 
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { ALL_SCOPES, parseScopeNames } from '#features/basics/access/scopes.ts'
 import { formatUnits, parseUnits } from '#lib/decimal.ts'
 import { newId } from '#lib/ids.ts'
 import { DAY_MS } from '#lib/time.ts'
-import { ADMIN_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { ADMIN_KEY } from '#test/support/app/test-app.ts'
 import { aDownload, aView } from '#test/support/factories/analytics-events.ts'
 import type { Person } from '#test/support/factories/factories.ts'
+import { teamApp } from '#test/support/factories/team-app.ts'
 import { teamFactories } from '#test/support/factories/team-factories.ts'
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
-after(() => t.close())
+const { t } = await teamApp()
 
 const headers = { 'x-admin-key': ADMIN_KEY }
 const operator = (path: string, body: unknown) => t.anyone.post(`/_internal/admin/${path}`, body, { headers })

@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { PLACEHOLDER_ID, PLACEHOLDER_USERNAME } from '#features/basics/access/placeholder.ts'
 import { parseScopeNames } from '#features/basics/access/scopes.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
+import { teamApp } from '#test/support/factories/team-app.ts'
 import { teamFactories } from '#test/support/factories/team-factories.ts'
 import { assertError, assertRefusedValues, makeMember, PASSWORD, statuses } from '#test/support/http/account-steps.ts'
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
-after(() => t.close())
+const { t } = await teamApp()
 
 const patch = (who: { token: string }, name: string, body: Record<string, unknown>) =>
   t.as(who).patch(`/v3/user/${name}`, body)

@@ -1,22 +1,17 @@
 // The change log: it records every project whose search document changes, and no other project.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import { type RawBuilder, sql } from 'kysely'
 import { newId } from '#lib/ids.ts'
 import type { Tx } from '#platform/db/db.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
+import { teamApp } from '#test/support/factories/team-app.ts'
 import { teamFactories } from '#test/support/factories/team-factories.ts'
 import { listDocumentRows } from './document-rows.ts'
 
-let t: TestApp
-let moderator: Person
-before(async () => {
-  t = await testApp()
-  moderator = await t.make.account({ role: 'moderator' })
-})
-after(() => t.close())
+const { t } = await teamApp()
+const moderator = await t.make.account({ role: 'moderator' })
 
 /** The projects that were noted while `act` ran, each as often as there are rows for it. */
 async function notedBy(act: () => Promise<unknown>): Promise<string[]> {

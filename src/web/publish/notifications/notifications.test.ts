@@ -1,18 +1,14 @@
 // The page of notifications: filters, pages, invitations, marking and removing, errors.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { newId } from '#lib/ids.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
+import { teamApp } from '#test/support/factories/team-app.ts'
 import { teamFactories } from '#test/support/factories/team-factories.ts'
 import { assertValidHtml } from '#test/support/http/html-page.ts'
 import { assertLeads, assertSays, visitor } from '#test/support/http/visitor.ts'
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
-after(() => t?.close())
+const { t } = await teamApp()
 
 const PATH = '/dashboard/notifications'
 

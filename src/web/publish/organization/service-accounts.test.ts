@@ -1,22 +1,14 @@
 // The page of service accounts in the settings of an organization.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import type { Person } from '#test/support/factories/factories.ts'
-import { type Owned, teamFactories } from '#test/support/factories/team-factories.ts'
+import { test } from 'node:test'
+import { teamApp } from '#test/support/factories/team-app.ts'
+import { teamFactories } from '#test/support/factories/team-factories.ts'
 import { assertLeads, assertSays, visitor } from '#test/support/http/visitor.ts'
 
-let t: TestApp
-let owner: Person
-let organization: Owned
-let path: string
-before(async () => {
-  t = await testApp()
-  owner = await t.make.account()
-  organization = await teamFactories(t.deps.db).organization(owner)
-  path = `/organization/${organization.slug}/settings/service-accounts`
-})
-after(() => t.close())
+const { t } = await teamApp()
+const owner = await t.make.account()
+const organization = await teamFactories(t.deps.db).organization(owner)
+const path = `/organization/${organization.slug}/settings/service-accounts`
 
 const list = async () => (await t.as(owner).get(`/v3/organization/${organization.id}/service-accounts`)).json()
 

@@ -1,20 +1,14 @@
 // Project settings about people and visibility: members, organization, visibility, transfer, deletion.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { test } from 'node:test'
 import type { Person } from '#test/support/factories/factories.ts'
-import { memberOf, type TeamFactories, teamFactories } from '#test/support/factories/team-factories.ts'
+import { teamApp } from '#test/support/factories/team-app.ts'
+import { memberOf } from '#test/support/factories/team-factories.ts'
 import { assertValidHtml } from '#test/support/http/html-page.ts'
 import { assertLeads, assertSays, visitor } from '#test/support/http/visitor.ts'
 
 const HOSTILE = '</textarea><script>alert(1)</script>'
-let t: TestApp
-let make: TeamFactories
-before(async () => {
-  t = await testApp()
-  make = teamFactories(t.deps.db)
-})
-after(() => t?.close())
+const { t, make } = await teamApp()
 
 async function makeTeam() {
   const [owner, hollis, nils] = await t.make.people(3)

@@ -1,51 +1,41 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { parseFeed } from 'feedsmith'
 import { DAY_MS } from '#lib/time.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import type { MadeProject, Person } from '#test/support/factories/factories.ts'
-import { teamFactories } from '#test/support/factories/team-factories.ts'
+import type { Person } from '#test/support/factories/factories.ts'
+import { teamApp } from '#test/support/factories/team-app.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
 
-let t: TestApp
-let owner: Person
-let fan: Person
-let project: MadeProject
-let organization: { id: string; slug: string }
-let collection: string
-before(async () => {
-  t = await testApp()
-  owner = await t.make.account({ username: 'maker' })
-  fan = await t.make.account({ username: 'fan' })
-  organization = await teamFactories(t.deps.db).organization(owner)
-  project = await t.make.project({ owner, slug: 'lamp', name: 'Lamp & <b>Co</b>' })
-  const group = await t.make.project({
-    owner,
-    slug: 'group-lantern',
-    name: 'Lantern',
-    organization_id: organization.id,
-  })
-  await t.make.version({ project: group, date_published: new Date(t.deps.now() - 90 * DAY_MS) })
-  for (let n = 0; n < 60; n += 1) {
-    const date_published = new Date(t.deps.now() - (60 - n) * DAY_MS)
-    const changelog = `Warmer **light** & ${n}\u0007`
-    await t.make.version({ project, version_number: `1.${n}`, date_published, changelog })
-  }
-  const version = await t.make.version({
-    project,
-    version_number: '1.60',
-    changelog: 'With a file',
-    loaders: ['fabric'],
-  })
-  await t.make.file({ project, version, filename: 'lamp.jar', bytes: Buffer.from('lamp') })
-  const hidden = await t.make.project({ owner, slug: 'hidden-lamp', status: 'withheld' })
-  await t.make.version({ project: hidden })
-  const created = await t.as(owner).post('/v3/collection', { name: 'Bright things', projects: [project.id] })
-  collection = created.json().id
-  assert.equal((await t.as(fan).post(`/v3/project/${project.id}/follow`)).statusCode, 204)
-  await t.searchable()
+const { t, make } = await teamApp()
+const owner = await t.make.account({ username: 'maker' })
+const fan = await t.make.account({ username: 'fan' })
+const organization = await make.organization(owner)
+const project = await t.make.project({ owner, slug: 'lamp', name: 'Lamp & <b>Co</b>' })
+const group = await t.make.project({
+  owner,
+  slug: 'group-lantern',
+  name: 'Lantern',
+  organization_id: organization.id,
 })
-after(() => t.close())
+await t.make.version({ project: group, date_published: new Date(t.deps.now() - 90 * DAY_MS) })
+for (let n = 0; n < 60; n += 1) {
+  const date_published = new Date(t.deps.now() - (60 - n) * DAY_MS)
+  const changelog = `Warmer **light** & ${n}\u0007`
+  await t.make.version({ project, version_number: `1.${n}`, date_published, changelog })
+}
+const version = await t.make.version({
+  project,
+  version_number: '1.60',
+  changelog: 'With a file',
+  loaders: ['fabric'],
+})
+await t.make.file({ project, version, filename: 'lamp.jar', bytes: Buffer.from('lamp') })
+const hidden = await t.make.project({ owner, slug: 'hidden-lamp', status: 'withheld' })
+await t.make.version({ project: hidden })
+const created = await t.as(owner).post('/v3/collection', { name: 'Bright things', projects: [project.id] })
+const collection = created.json().id
+assert.equal((await t.as(fan).post(`/v3/project/${project.id}/follow`)).statusCode, 204)
+await t.searchable()
 
 const RELEASES = ['/user/maker/releases', '/mod/lamp/versions', '/mods/releases', '/search/releases']
 /** Number of releases after the first 50. */

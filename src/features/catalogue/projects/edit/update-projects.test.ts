@@ -1,18 +1,14 @@
 // PATCH /v3/projects changes all of the given projects or none.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { ALL_SCOPES, parseScopeNames } from '#features/basics/access/scopes.ts'
-import { type Client, type TestApp, testApp } from '#test/support/app/test-app.ts'
-import type { MadeProject, Person } from '#test/support/factories/factories.ts'
+import type { Client } from '#test/support/app/test-app.ts'
+import type { MadeProject } from '#test/support/factories/factories.ts'
+import { teamApp } from '#test/support/factories/team-app.ts'
 import { teamFactories } from '#test/support/factories/team-factories.ts'
 
-let t: TestApp
-let owner: Person
-before(async () => {
-  t = await testApp()
-  owner = await t.make.account()
-})
-after(() => t.close())
+const { t } = await teamApp()
+const owner = await t.make.account()
 
 const make = (categories: string[] = [], fields: { status?: string } = {}) =>
   t.make.project({ owner, categories, ...fields })

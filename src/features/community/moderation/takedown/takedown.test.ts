@@ -1,26 +1,18 @@
 // Takedowns: each kind of content, the preview, repetition, permissions and the audit log.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { reviewJobs } from '#features/catalogue/reviews/jobs.ts'
 import { newId } from '#lib/ids.ts'
 import { HOUR_MS, MINUTE_MS } from '#lib/time.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import { type ConversationFactories, conversationFactories } from '#test/support/factories/conversation-factories.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
+import { teamApp } from '#test/support/factories/team-app.ts'
 import { scopeBits } from '#test/support/factories/team-factories.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
 import { form, modJar, versionData } from '#test/support/http/forms.ts'
 
-let t: TestApp
-let talk: ConversationFactories
-let mira: Person
-before(async () => {
-  t = await testApp()
-  talk = conversationFactories(t.deps.db)
-  mira = await t.make.account({ role: 'moderator' })
-})
-after(() => t.close())
+const { t, talk } = await teamApp()
+const mira = await t.make.account({ role: 'moderator' })
 
 const send = (body: object, who: Person | { token: string } = mira) =>
   t.as(who).post('/_internal/moderation/takedown', { reason: 'spam', ...body })

@@ -1,25 +1,16 @@
 // Records of users: the record, the owner's record in the queue, the note and the message to the operators.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { SYSTEM } from '#features/basics/audit/actor.ts'
 import { suspendAccount } from '#features/people/accounts/administration/suspend-account.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import { type ConversationFactories, conversationFactories } from '#test/support/factories/conversation-factories.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
+import { teamApp } from '#test/support/factories/team-app.ts'
 import { scopeBits } from '#test/support/factories/team-factories.ts'
 import { assertError, mailsTo } from '#test/support/http/account-steps.ts'
 
-let t: TestApp
-let talk: ConversationFactories
-let mira: Person
-let jon: Person
-before(async () => {
-  t = await testApp()
-  talk = conversationFactories(t.deps.db)
-  mira = await t.make.account({ role: 'moderator', username: 'mira' })
-  jon = await t.make.account({ role: 'moderator', username: 'jon' })
-})
-after(() => t.close())
+const { t, talk } = await teamApp()
+const mira = await t.make.account({ role: 'moderator', username: 'mira' })
+const jon = await t.make.account({ role: 'moderator', username: 'jon' })
 
 const path = ({ id }: { id: string }) => `/_internal/moderation/users/${id}`
 async function record(person: { id: string }) {

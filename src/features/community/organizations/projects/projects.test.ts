@@ -1,32 +1,17 @@
 // The projects of organizations: lists, adding a project and removing a project.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import {
-  type MemberView,
-  memberOf,
-  names,
-  scopeBits,
-  type TeamFactories,
-  teamFactories,
-} from '#test/support/factories/team-factories.ts'
+import { test } from 'node:test'
+import { teamApp } from '#test/support/factories/team-app.ts'
+import { type MemberView, memberOf, names, scopeBits } from '#test/support/factories/team-factories.ts'
 import { ABSENT, assertError, assertRefusedValues, statuses } from '#test/support/http/account-steps.ts'
 
-let t: TestApp
-let make: TeamFactories
-before(async () => {
-  t = await testApp()
-  make = teamFactories(t.deps.db)
-})
-after(() => t.close())
+const { t, make, membersFor: team } = await teamApp()
 
 type By = { token: string }
 const add = (by: By, organization: string, project: string) =>
   t.as(by).post(`/v3/organization/${organization}/projects`, { project_id: project })
 const remove = (by: By, organization: string, project: string, newOwner: { id: string }) =>
   t.as(by).delete(`/v3/organization/${organization}/projects/${project}`, { new_owner: newOwner.id })
-const team = async (viewer: By, teamId: string): Promise<MemberView[]> =>
-  (await t.as(viewer).get(`/v3/team/${teamId}/members`)).json()
 const status = async (by: By, path: string): Promise<number> => (await t.as(by).get(path)).statusCode
 const ids = async (by: By | undefined, organization: string): Promise<string[]> =>
   (await (by === undefined ? t.anyone : t.as(by)).get(`/v3/organization/${organization}/projects`))

@@ -1,24 +1,15 @@
 // Reports by item, closing several of them, and the filters of the list.
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, test } from 'node:test'
+import { beforeEach, test } from 'node:test'
 import { newId } from '#lib/ids.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import { type ConversationFactories, conversationFactories } from '#test/support/factories/conversation-factories.ts'
 import type { Person } from '#test/support/factories/factories.ts'
+import { teamApp } from '#test/support/factories/team-app.ts'
 import { scopeBits } from '#test/support/factories/team-factories.ts'
 import { assertError, mailsTo } from '#test/support/http/account-steps.ts'
 
-let t: TestApp
-let talk: ConversationFactories
-let mira: Person
-let jon: Person
-before(async () => {
-  t = await testApp()
-  talk = conversationFactories(t.deps.db)
-  mira = await t.make.account({ role: 'moderator', username: 'mira' })
-  jon = await t.make.account({ role: 'moderator', username: 'jon' })
-})
-after(() => t.close())
+const { t, talk } = await teamApp()
+const mira = await t.make.account({ role: 'moderator', username: 'mira' })
+const jon = await t.make.account({ role: 'moderator', username: 'jon' })
 beforeEach(() => t.deps.db.deleteFrom('report').execute())
 
 const GROUPS = '/_internal/moderation/reports'

@@ -1,22 +1,19 @@
 // POST /v3/analytics: permissions, the response format, money metrics, CSV and errors.
 
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { parseScopeNames } from '#features/basics/access/scopes.ts'
 import { newId } from '#lib/ids.ts'
 import { DAY_MS, HOUR_MS } from '#lib/time.ts'
 import { openLazily } from '#ports/analytics-store/lazy-store.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { testApp } from '#test/support/app/test-app.ts'
 import { aClick, aDownload, aView, somePlaytime } from '#test/support/factories/analytics-events.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
+import { teamApp } from '#test/support/factories/team-app.ts'
 import { teamFactories } from '#test/support/factories/team-factories.ts'
 import { ask, type Question, questionBody, slicesOf } from '#test/support/http/analytics-queries.ts'
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
-after(() => t.close())
+const { t } = await teamApp()
 
 const START = Date.UTC(2024, 1, 28)
 const iso = (ms: number) => new Date(ms).toISOString()

@@ -1,59 +1,14 @@
 // Bad input for the page that uploads a version.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import type { LightMyRequestResponse as InjectResponse } from 'fastify'
+import { test } from 'node:test'
 import { DAY_MS } from '#lib/time.ts'
-import { BYPASS_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { BYPASS_KEY } from '#test/support/app/test-app.ts'
 import { makeZip } from '#test/support/factories/archives.ts'
-import type { MadeProject, Person } from '#test/support/factories/factories.ts'
-import type { FormFile } from '#test/support/http/forms.ts'
 import { assertValidHtml } from '#test/support/http/html-page.ts'
-import { sendForm } from '#test/support/http/send-form.ts'
-import { assertLeads, assertSays, hiddenFields, type Visitor, visitor } from '#test/support/http/visitor.ts'
+import { assertLeads, assertSays, visitor } from '#test/support/http/visitor.ts'
+import { COMPLETE, draftPath, jar, PAGE, uploadPage } from '#test/support/http/upload-page.ts'
 
-let t: TestApp
-let owner: Person
-let project: MadeProject
-let person: Visitor
-before(async () => {
-  t = await testApp()
-  t.freeze()
-  owner = await t.make.account({ username: 'ida-marsh' })
-  project = await t.make.project({ owner, slug: 'lantern', name: 'Lantern' })
-  await t.make.version({ project, version_number: '1.0.0', name: 'Lantern 1.0.0' })
-  person = visitor(t, owner.token)
-})
-after(() => t?.close())
-
-const PAGE = '/mod/lantern/versions/new'
-const jar = (version: string, salt = ''): Buffer =>
-  makeZip([
-    {
-      name: 'fabric.mod.json',
-      data: JSON.stringify({ id: 'lantern', name: 'Lantern', version, salt, depends: { minecraft: '1.20.1' } }),
-    },
-  ])
-
-type Fields = Record<string, string | readonly string[]>
-/** Sends the form of a page with files. */
-const send = (page: InjectResponse, path: string, fields: Fields, files: FormFile[] = [], who = person) =>
-  sendForm(t, who, path, { ...hiddenFields(page, path), ...fields }, files)
-const COMPLETE = {
-  version_number: '2.0.0',
-  name: 'Second light',
-  version_type: 'release',
-  loaders: ['fabric'],
-  game_versions: ['1.20.1'],
-  changelog: 'Brighter.',
-  when: 'now',
-}
-/** Returns the path of the draft that a saved form leads to. */
-const draftPath = (answer: InjectResponse): string => {
-  assert.equal(answer.statusCode, 303, answer.body.slice(answer.body.indexOf('<main'), 3000))
-  return String(answer.headers.location).replace(/[?&]done=[^&]*/, '')
-}
-const versions = async () =>
-  t.deps.db.selectFrom('version').selectAll().where('project_id', '=', project.id).orderBy('date_published').execute()
+const { t, owner, project, person, send, versions } = await uploadPage()
 
 test('a form without its token stores nothing', async () => {
   const before = (await versions()).length
