@@ -7,10 +7,9 @@ import { CHROMIUM, openBrowser } from '#test/support/browser/chromium.ts'
 import { measurePaint } from '#test/support/browser/paint.ts'
 import { depot, makeDataDir, type RunningDepot } from '#test/support/processes/running-depot.ts'
 import { loadAssets } from '#web/ui/assets.ts'
-import { author, publishProjects } from './http.ts'
+import { author, publishProjects, untilFound } from './kit/publish.ts'
 import { call, cpuSeconds, headers, load, startBenchDepot } from './kit/servers.ts'
 import { figure, type Row, row } from './kit/table.ts'
-import { untilFound } from './v2.ts'
 
 const PROJECTS = 100
 const ROUNDS = 4
@@ -25,7 +24,7 @@ export async function benchSite(): Promise<Row[]> {
     const server = await startBenchDepot(dataDir)
     try {
       await publishProjects(server.url, await author(dataDir), PROJECTS)
-      await untilFound(server)
+      await untilFound(server.url, PROJECTS)
       const rows = [...(await benchThroughput(server)), ...(await benchWeights(server))]
       return [...rows, ...(await benchPaints(server, dataDir))]
     } finally {

@@ -1,7 +1,7 @@
 // The parts of documents that `npm run gen` makes from the code. A document marks the place of a block with the comments
 // `<!-- generated: NAME -->` and `<!-- end -->`.
 
-import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { COMMANDS } from '#cli/commands.ts'
 import { EXIT_CODES } from '#cli/kit/exit-codes.ts'
@@ -15,7 +15,6 @@ import '#main/app.ts'
 import { type CacheDefinition, definedCaches } from '#platform/cache/definitions.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import { VARIABLES } from '#platform/config/env.ts'
-import { chapter, plot, readResults } from '../bench/kit/plots.ts'
 import { LAYERS } from './layers.ts'
 import { NO_PAGE } from './page-map/exceptions.ts'
 import { PAGE_MAP } from './page-map/page-map.ts'
@@ -42,7 +41,6 @@ export function documentBlocks(): Record<string, string> {
       NO_PAGE.map(({ reason, api }) => [reason, codes(api)]),
     ),
     errors: errorTable(),
-    performance: performanceChapters(),
     events: eventTable(),
     metrics: metricTable(),
     caches: cacheTable(),
@@ -94,23 +92,6 @@ function pageTables(): string {
       return `### ${area}\n\n${table(['path', 'for', 'shows', 'operations of the API'], rows)}`
     })
     .join('\n\n')
-}
-
-/** Path of the plot of a subject of `npm run bench`, below `docs/`. */
-const plotPath = (subject: string): string => `images/performance-${subject}.svg`
-
-/** A chapter per subject of `npm run bench` with stored results. */
-const performanceChapters = (): string =>
-  Object.entries(readResults())
-    .map(([subject, result]) => chapter(subject, result, plot(result) && `../${plotPath(subject)}`))
-    .join('\n\n')
-
-/** Draws the plots of docs/operators/performance.md. */
-export function writePlots(): void {
-  for (const [subject, result] of Object.entries(readResults())) {
-    const image = plot(result)
-    if (image !== undefined) writeFileSync(join(ROOT, 'docs', plotPath(subject)), image)
-  }
 }
 
 /** One line per decision, in the order of their numbers. */

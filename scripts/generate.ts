@@ -18,7 +18,7 @@ import { openApiText } from '#platform/http/openapi/openapi.ts'
 import { silentLog } from '#platform/telemetry/log.ts'
 import { generateClient } from '../packages/client/generate.mjs'
 import { describeSchema } from './describe-schema.ts'
-import { documentBlocks, documentsWithBlocks, withBlocks, writePlots } from './document-blocks.ts'
+import { documentBlocks, documentsWithBlocks, withBlocks } from './document-blocks.ts'
 import { writeRowTypes } from './row-types.ts'
 import { writeSpdxLicenses } from './spdx-licenses.ts'
 
@@ -80,6 +80,5 @@ for (const path of documentsWithBlocks()) {
   const document = join(ROOT, path)
   writeFileSync(document, withBlocks(await readFile(document, 'utf8'), blocks))
 }
-writePlots()
 writeSpdxLicenses()
 await generateClient()

@@ -31,9 +31,8 @@ export const BENCH_ENVIRONMENT = {
   NODE_ENV: 'production',
 }
 
-/** One HTTP process unless `env` says more; by another Node where one is named. */
-export async function startBenchDepot(dataDir: string, env: Record<string, string> = {}, node = process.execPath) {
-  return startDepot(dataDir, { ...BENCH_ENVIRONMENT, ...env }, [], node)
+export async function startBenchDepot(dataDir: string, env: Record<string, string> = {}) {
+  return startDepot(dataDir, { ...BENCH_ENVIRONMENT, ...env })
 }
 
 export async function startBare(
@@ -124,12 +123,6 @@ function ifThere<T>(look: () => T): T | undefined {
 export function residentMb({ pid }: ChildProcess): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024)
-}
-
-/** The most memory that a process has had resident so far, in MB. */
-export function peakMb({ pid }: ChildProcess): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-  return Math.round(Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024)
 }
 
 /** The counter of database statements, as /metrics has it. */

@@ -9,11 +9,11 @@ import { openDuckDbStore } from '#ports/analytics-store/duckdb/store.ts'
 import { batchOf } from '#test/support/factories/analytics-events.ts'
 import { sampleWords, seededRandom } from '#test/support/factories/search-catalogue.ts'
 import { makeDataDir, type RunningDepot } from '#test/support/processes/running-depot.ts'
-import { randomEvents, randomSource, sizeOf } from '../analytics/random-events.ts'
-import { fill } from '../catalogue.ts'
-import { author } from '../http.ts'
+import { fill } from '../kit/fill.ts'
+import { author } from '../kit/publish.ts'
 import { ADDRESS_HEADER, call, cpuSeconds, cpuSecondsOfAll, load, startBenchDepot } from '../kit/servers.ts'
 import { figure, type Row, row } from '../kit/table.ts'
+import { randomEvents, randomSource, sizeOf } from './random-events.ts'
 
 const [SMALL, LARGE] = [20_000, 100_000] as const
 const VERSIONS_EACH = 5

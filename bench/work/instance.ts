@@ -8,8 +8,8 @@ import { createDb, createPool } from '#platform/db/db.ts'
 import { startEmbeddedPostgres } from '#platform/embedded-postgres/embedded-postgres.ts'
 import { silentLog } from '#platform/telemetry/log.ts'
 import { depot, type RunningDepot } from '#test/support/processes/running-depot.ts'
-import { fill, makeLarge } from '../catalogue.ts'
-import { author, PASSWORD } from '../http.ts'
+import { fill, makeLarge } from '../kit/fill.ts'
+import { author, PASSWORD } from '../kit/publish.ts'
 import { ADMIN_KEY, call } from '../kit/servers.ts'
 
 const PROJECTS = 20_000

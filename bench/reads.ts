@@ -4,9 +4,9 @@ import { writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { makeDataDir, type RunningDepot } from '#test/support/processes/running-depot.ts'
-import { author, createToken, publishProjects } from '../http.ts'
-import { call, cpuSeconds, load, headers as ownHeaders, startBare, startBenchDepot } from '../kit/servers.ts'
-import { type Row, row } from '../kit/table.ts'
+import { author, createToken, publishProjects } from './kit/publish.ts'
+import { call, cpuSeconds, load, headers as ownHeaders, startBare, startBenchDepot } from './kit/servers.ts'
+import { type Row, row } from './kit/table.ts'
 
 /** The first round warms up. */
 const ROUNDS = 6

@@ -1,10 +1,8 @@
 // Search as clients have it: over HTTP from a server on a full catalogue, its start, its first build, and how soon a
 // change is found.
-//
-//   node bench/search/http.ts [--projects 200000] [--seconds 60]
 import { execFile } from 'node:child_process'
 import { cpus } from 'node:os'
-import { parseArgs, promisify } from 'node:util'
+import { promisify } from 'node:util'
 import { sql } from 'kysely'
 import { createDb, createPool, type Db } from '#platform/db/db.ts'
 import { migrate } from '#platform/db/migrate.ts'
@@ -13,11 +11,13 @@ import { silentLog } from '#platform/telemetry/log.ts'
 import type { SearchDocument } from '#ports/search-index/document.ts'
 import { sampleDocuments, sampleWords } from '#test/support/factories/search-catalogue.ts'
 import { makeDataDir, type RunningDepot } from '#test/support/processes/running-depot.ts'
-import { call, cpuSeconds, load, residentMb, startBenchDepot } from '../kit/servers.ts'
-import { figure, printTable, type Row, row } from '../kit/table.ts'
+import { call, cpuSeconds, load, residentMb, startBenchDepot } from './kit/servers.ts'
+import { figure, type Row, row } from './kit/table.ts'
 
 const run = promisify(execFile)
 const PROJECTS = 200_000
+/** Duration of the searches that are measured while projects change. */
+const CHANGE_SECONDS = 60
 const VERSIONS = 5
 const SEED = 1
 const BATCH = 2_000
@@ -31,12 +31,11 @@ const LOADERS: Readonly<Record<string, readonly string[]>> = {
   plugin: ['paper', 'spigot', 'velocity'],
 }
 
-/** `seconds`: how long projects change while searches are measured. */
-export async function benchSearchHttp({ projects = PROJECTS, seconds = 60 } = {}): Promise<Row[]> {
+export async function benchSearch(): Promise<Row[]> {
   const { dataDir, remove } = makeDataDir()
   let server: RunningDepot | undefined
   try {
-    await withDatabase(dataDir, 'server', async (db) => fill(db, projects))
+    await withDatabase(dataDir, 'server', async (db) => fill(db, PROJECTS))
     server = await startBenchDepot(dataDir)
     const build = await untilBuilt(server)
     const builtMb = residentMb(server.child)
@@ -49,15 +48,15 @@ export async function benchSearchHttp({ projects = PROJECTS, seconds = 60 } = {}
     const firstSeconds = (performance.now() - startedAt) / 1000
     const restartedMb = residentMb(server.child)
     return [
-      figure(`first build of ${projects} projects out of the database`, `${build.seconds.toFixed(1)} s`),
+      figure(`first build of ${PROJECTS} projects out of the database`, `${build.seconds.toFixed(1)} s`),
       figure(
         'other requests during the build',
         `median ${build.medianMs.toFixed(1)} ms, slowest ${build.slowestMs.toFixed(0)} ms`,
       ),
-      row(`start to /ready with ${projects} projects`, startSeconds, { atMost: 2 }, ' s'),
+      row(`start to /ready with ${PROJECTS} projects`, startSeconds, { atMost: 2 }, ' s'),
       figure('start to the first search', `${firstSeconds.toFixed(2)} s`),
       ...(await benchLoad(server)),
-      ...(await withDatabase(dataDir, 'command', (db) => benchUpdates(server as RunningDepot, db, seconds))),
+      ...(await withDatabase(dataDir, 'command', (db) => benchUpdates(server as RunningDepot, db, CHANGE_SECONDS))),
       row(
         'resident memory of the server, search and all else',
         residentMb(server.child),
@@ -72,11 +71,7 @@ export async function benchSearchHttp({ projects = PROJECTS, seconds = 60 } = {}
   }
 }
 
-export async function withDatabase<T>(
-  dataDir: string,
-  holder: 'server' | 'command',
-  act: (db: Db) => Promise<T>,
-): Promise<T> {
+async function withDatabase<T>(dataDir: string, holder: 'server' | 'command', act: (db: Db) => Promise<T>): Promise<T> {
   const database = await startEmbeddedPostgres({ dataDir, holder, log: silentLog() })
   const pool = createPool(database.connection, { max: 2, applicationName: 'depot-bench' })
   try {
@@ -89,7 +84,7 @@ export async function withDatabase<T>(
 }
 
 /** The sample catalogue as rows. Triggers are off: what they keep is not measured here. */
-export async function fill(db: Db, projects: number): Promise<void> {
+async function fill(db: Db, projects: number): Promise<void> {
   await sql`insert into account (id, username, email) select 'owner' || n, 'owner-' || n, 'owner' || n || '@example.org'
     from generate_series(0, 999) n`.execute(db)
   let batch: SearchDocument[] = []
@@ -266,12 +261,4 @@ async function benchUpdates({ url }: RunningDepot, db: Db, seconds: number): Pro
       `${calm.p99Ms} and ${busy.p99Ms} ms`,
     ),
   ]
-}
-
-if (import.meta.main) {
-  const { values } = parseArgs({
-    options: { projects: { type: 'string', default: String(PROJECTS) }, seconds: { type: 'string', default: '60' } },
-  })
-  const rows = await benchSearchHttp({ projects: Number(values.projects), seconds: Number(values.seconds) })
-  printTable('Search over HTTP', rows)
 }

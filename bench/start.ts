@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { ENTRY, makeDataDir } from '#test/support/processes/running-depot.ts'
-import { call, descendants, startBenchDepot } from '../kit/servers.ts'
-import { type Row, row } from '../kit/table.ts'
+import { call, descendants, startBenchDepot } from './kit/servers.ts'
+import { type Row, row } from './kit/table.ts'
 
 const run = promisify(execFile)
 /** Linux reports processor time in ticks of 10 ms. */

@@ -8,9 +8,9 @@ import { createDb, createPool, type Db } from '#platform/db/db.ts'
 import { migrate } from '#platform/db/migrate.ts'
 import { createMetrics } from '#platform/telemetry/metrics.ts'
 import { loadTaxonomy } from '#taxonomy/taxonomy.ts'
-import { fill } from '../catalogue.ts'
-import { withPostgres } from '../kit/own-postgres.ts'
-import { figure, type Row, row } from '../kit/table.ts'
+import { fill } from './kit/fill.ts'
+import { withPostgres } from './kit/own-postgres.ts'
+import { figure, type Row, row } from './kit/table.ts'
 
 const PROJECTS = 20_000
 const ITEMS = 1000

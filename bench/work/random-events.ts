@@ -5,11 +5,11 @@ import { BASE62 } from '#lib/ids.ts'
 import { APPEND_EVENTS_MAX } from '#ports/analytics-store/analytics-store.ts'
 import type { DownloadEvent, ViewEvent } from '#ports/analytics-store/events.ts'
 
-export const START = Date.UTC(2024, 0, 1)
-export const END = Date.UTC(2025, 0, 1)
+const START = Date.UTC(2024, 0, 1)
+const END = Date.UTC(2025, 0, 1)
 const VIEW_SHARE = 0.6
 
-export type Size = { events: number; projects: number }
+type Size = { events: number; projects: number }
 
 /** Returns the events from number `from` on, as many as the store accepts in a batch. */
 export function randomEvents(random: () => number, from: number, size: Size) {
@@ -64,7 +64,7 @@ function pick(random: () => number, count: number): number {
 }
 
 /** Eight base62 characters that spread over the whole space, as real IDs do; different for each index. */
-export function projectId(index: number): string {
+function projectId(index: number): string {
   let rest = (BigInt(index + 1) * 131_071_000_037n) % 62n ** 8n
   let id = ''
   for (let i = 0; i < 8; i += 1) {

@@ -2,9 +2,9 @@
 // alternating rounds.
 import { makeZip } from '#test/support/factories/archives.ts'
 import { ENTRY, makeDataDir, type RunningDepot } from '#test/support/processes/running-depot.ts'
-import { BYPASS_KEY, call, cpuSeconds, load } from '../kit/servers.ts'
-import { type Row, row } from '../kit/table.ts'
-import { checkOut, type FilledServer, startFilled } from './checkout.ts'
+import { checkOut, type FilledServer, startFilled } from './kit/checkout.ts'
+import { BYPASS_KEY, call, cpuSeconds, load } from './kit/servers.ts'
+import type { Row } from './kit/table.ts'
 
 /** The first round warms up. */
 const ROUNDS = 7
@@ -25,7 +25,7 @@ const WAYS: Record<string, Record<string, string>> = {
 /** A request to one of the servers. `needsToken`: the route needs a signed-in user. */
 type Route = { request: string; needsToken?: true }
 
-export type Measured = {
+type Measured = {
   route: string
   way: string
   /** Microseconds of processor time of a request: this commit, the other. */
@@ -48,33 +48,6 @@ export async function benchCompare(commit: string): Promise<Row[]> {
       reached: undefined,
       value: ratio,
     }
-  })
-}
-
-/**
- * Requests per second of Depot at commit 6d01877, of the reference: one core, 32 connections, 5,000 projects. A plain request
- * for a project is one that this commit sent without the framework: 3.6, and 2.8 through the framework.
- */
-const REFERENCE: Record<string, { atLeast: number; at: Record<string, number> }> = {
-  project: { atLeast: 3.5, at: { plain: 3.6, gzip: 2.8, token: 5.4, 'token, gzip': 4.2 } },
-  version: { atLeast: 3.5, at: { plain: 11.9, gzip: 12.9 } },
-  user: { atLeast: 3.5, at: { plain: 2.1, gzip: 2.6 } },
-  'own account': { atLeast: 3.5, at: { token: 0.72, 'token, gzip': 0.84 } },
-  '100 projects': { atLeast: 5, at: { plain: 15.2, gzip: 0.95, token: 19.2, 'token, gzip': 1.2 } },
-  'versions of a project': { atLeast: 5, at: { plain: 15.8, gzip: 8.3 } },
-  'update check, 100 hashes': { atLeast: 5, at: { plain: 24.4, gzip: 6.9 } },
-  'versions by 100 hashes': { atLeast: 5, at: { plain: 53, gzip: 3.5 } },
-}
-
-/** The lead over the reference: that of commit 6d01877, times what has been gained since. */
-export async function benchReference(): Promise<Row[]> {
-  const measured = await measureAgainst('6d01877')
-  return measured.flatMap(({ route, way, ratio, low, high, now }) => {
-    const { atLeast = 0, at = {} } = REFERENCE[route] ?? {}
-    const lead = at[way]
-    if (lead === undefined) return []
-    const detail = `${(lead * low).toFixed(1)} to ${(lead * high).toFixed(1)}; ${lead} at commit 6d01877; ${now.toFixed(0)} µs`
-    return [row(`${route}, ${way}: of the reference`, lead * ratio, { atLeast }, ' times', detail)]
   })
 }
 

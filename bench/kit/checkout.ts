@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type RunningDepot, startDepotBy } from '#test/support/processes/running-depot.ts'
-import { PASSWORD, publishProjects } from '../http.ts'
-import { BENCH_ENVIRONMENT } from '../kit/servers.ts'
+import { PASSWORD, publishProjects } from './publish.ts'
+import { BENCH_ENVIRONMENT } from './servers.ts'
 
 const run = promisify(execFile)
 const ROOT = join(import.meta.dirname, '../..')
@@ -53,7 +53,7 @@ export async function startFilled(
 }
 
 /** Creates a user with the password of the benchmarks. */
-export function createUser(entry: string, dataDir: string, name: string, more: string[] = []): Promise<string> {
+function createUser(entry: string, dataDir: string, name: string, more: string[] = []): Promise<string> {
   const email = `${name}@example.org`
   return command(entry, dataDir, [
     ...['user', 'create', '--username', name, '--email', email, '--password', PASSWORD],
