@@ -1,6 +1,7 @@
 // Records the data folder of the present commit for `test/upgrades/`:
 //   node_modules/.bin/node test/upgrades/record.ts NAME
-// The folder has rows in every table and files of every kind. Run it once for each release, before its tag.
+// The folder has rows in every table and files of every kind. Run it once for each release, before its tag. It deletes all
+// but the two newest recordings.
 import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
@@ -23,7 +24,7 @@ import { everyAddress } from '#test/support/http/every-response.ts'
 import { fillInstance, listEmptyTables } from './fill-instance.ts'
 import { answersTo, countEvents, listFiles } from './recorded-answers.ts'
 import { type OpenInstance, withInstance } from './recorded-instance.ts'
-import { DESCRIPTIONS, pathOf, type Recording } from './recording.ts'
+import { DESCRIPTIONS, listRecordings, pathOf, RECORDINGS_MAX, type Recording } from './recording.ts'
 
 const git = (...args: string[]): string => execFileSync('git', args, { encoding: 'utf8' }).trim()
 
@@ -107,6 +108,7 @@ async function record(name: string): Promise<void> {
   for (const file of DESCRIPTIONS) {
     writeFileSync(join(pathOf(name), `${file}.br`), compress(readFileSync(join(generated, file))))
   }
+  for (const older of listRecordings().slice(0, -RECORDINGS_MAX)) rmSync(pathOf(older), { recursive: true })
   for (const file of readdirSync(pathOf(name))) console.log(`${file}: ${statSync(join(pathOf(name), file)).size} bytes`)
 }
 
