@@ -1,32 +1,15 @@
 // The command `depot import-pack`: its arguments, its output and its exit codes.
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
-import { emptyDatabase, type TestDatabase } from '#test/support/app/database.ts'
+import { test } from 'node:test'
 import { makeZip } from '#test/support/factories/archives.ts'
-import { createFactories } from '#test/support/factories/factories.ts'
-import { teamFactories } from '#test/support/factories/team-factories.ts'
-import { commandHere } from '#test/support/processes/command-here.ts'
+import { commandInstance } from '#test/support/processes/command-instance.ts'
 
-let database: TestDatabase
-let folder: string
-let env: Record<string, string>
-before(async () => {
-  database = await emptyDatabase()
-  folder = await mkdtemp(join(tmpdir(), 'depot-pack-'))
-  env = { DATABASE_URL: database.connectionString, DATA_DIR: join(folder, 'data') }
-  assert.equal((await commandHere(['migrate'], env)).code, 0)
-})
-after(async () => {
-  await database?.close()
-  await rm(folder, { recursive: true, force: true })
-})
+const instance = await commandInstance()
+const { folder, owner } = instance
 
 test('a pack becomes a draft; wrong arguments and absent files are errors', async () => {
-  const make = createFactories({ db: database.db, files: undefined as never, now: Date.now })
-  const { slug: owner } = await teamFactories(database.db).organization(await make.account())
   const pack = join(folder, 'lanterns.mrpack')
   const index = {
     ...{ formatVersion: 1, game: 'minecraft', versionId: '1.0.0', name: 'Lanterns', files: [] },
@@ -37,7 +20,7 @@ test('a pack becomes a draft; wrong arguments and absent files are errors', asyn
     { name: 'overrides/options.txt', data: 'x' },
   ]
   await writeFile(pack, makeZip(entries))
-  const run = (...args: string[]) => commandHere(['import-pack', ...args], env)
+  const run = (...args: string[]) => instance.run('import-pack', ...args)
   const wrong: [string[], number, RegExp][] = [
     [[], 2, /Missing arguments/],
     [[pack], 2, /--owner is required/],

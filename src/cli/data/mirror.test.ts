@@ -1,39 +1,17 @@
 // The command `depot mirror`: its arguments, its output and its exit codes.
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { after, before, test } from 'node:test'
-import { emptyDatabase, type TestDatabase } from '#test/support/app/database.ts'
-import { createFactories } from '#test/support/factories/factories.ts'
-import { teamFactories } from '#test/support/factories/team-factories.ts'
-import { commandHere } from '#test/support/processes/command-here.ts'
-import { type StandInSource, standInSource } from '#test/support/stand-ins/mirror-source.ts'
+import { after, test } from 'node:test'
+import { commandInstance } from '#test/support/processes/command-instance.ts'
+import { standInSource } from '#test/support/stand-ins/mirror-source.ts'
 
-let database: TestDatabase
-let folder: string
-let source: StandInSource
-let env: Record<string, string>
-let organization: { slug: string }
-before(async () => {
-  database = await emptyDatabase()
-  folder = await mkdtemp(join(tmpdir(), 'depot-mirror-'))
-  source = await standInSource()
-  env = { DATABASE_URL: database.connectionString, DATA_DIR: join(folder, 'data') }
-  assert.equal((await commandHere(['migrate'], env)).code, 0)
-  const make = createFactories({ db: database.db, files: undefined as never, now: Date.now })
-  organization = await teamFactories(database.db).organization(await make.account())
-})
-after(async () => {
-  await source?.close()
-  await database?.close()
-  await rm(folder, { recursive: true, force: true })
-})
+const instance = await commandInstance()
+const source = await standInSource()
+after(() => source.close())
 
-const run = (...args: string[]) => commandHere(['mirror', ...args], env)
+const run = (...args: string[]) => instance.run('mirror', ...args)
 
 test('a selection, an owner and an address are required, and wrong values are usage errors', async () => {
-  const owner = ['--owner', organization.slug]
+  const owner = ['--owner', instance.owner]
   const wrong: [string[], RegExp][] = [
     [[source.address, ...owner], /--projects, --organization, --search or --all/],
     [[source.address, '--all', '--search', 'query=x', ...owner], /not several/],
@@ -60,7 +38,7 @@ test('the last line of --json has the counts; a source that cannot be used is ex
   source.add('AABBCCDD', ['EEFFGGHH', 'EEFFGGHJ'])
   const bytes = source.files.get('EEFFGGHH.jar') ?? Buffer.alloc(0)
   source.files.set('EEFFGGHH.jar', Buffer.from(bytes).fill(0, 0, 3))
-  const { code, stdout, stderr } = await run(`${source.address}/`, '--all', '--owner', organization.slug, '--json')
+  const { code, stdout, stderr } = await run(`${source.address}/`, '--all', '--owner', instance.owner, '--json')
   assert.equal(code, 0, stderr)
   const lines = stdout.trim().split('\n')
   const { requests, ...report } = JSON.parse(lines.at(-1) ?? '')
@@ -75,7 +53,7 @@ test('the last line of --json has the counts; a source that cannot be used is ex
   })
   assert.ok(requests > 3)
   assert.match(stderr, /Version EEFFGGHH was skipped/)
-  const actions = await database.db.selectFrom('audit_entry').select('action').execute()
+  const actions = await instance.database.db.selectFrom('audit_entry').select('action').execute()
   assert.ok(actions.some(({ action }) => action === 'mirror.run'))
   const unknown = await run(source.address, '--all', '--owner', 'nobody-has-this')
   assert.deepEqual([unknown.code, unknown.stdout], [1, ''])
@@ -84,7 +62,7 @@ test('the last line of --json has the counts; a source that cannot be used is ex
     res.writeHead(403).end('{}')
     return true
   }
-  const refused = await run(source.address, '--all', '--owner', organization.slug)
+  const refused = await run(source.address, '--all', '--owner', instance.owner)
   assert.equal(refused.code, 1)
   assert.match(refused.stderr, /refuses a request/)
 })

@@ -1,34 +1,15 @@
 // The commands `depot export-project` and `depot import-project`: their arguments, their output and their exit codes.
 import assert from 'node:assert/strict'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
-import { emptyDatabase, type TestDatabase } from '#test/support/app/database.ts'
-import { createFactories } from '#test/support/factories/factories.ts'
-import { teamFactories } from '#test/support/factories/team-factories.ts'
-import { commandHere } from '#test/support/processes/command-here.ts'
+import { test } from 'node:test'
+import { commandInstance } from '#test/support/processes/command-instance.ts'
 
-let database: TestDatabase
-let folder: string
-let env: Record<string, string>
-before(async () => {
-  database = await emptyDatabase()
-  folder = await mkdtemp(join(tmpdir(), 'depot-project-'))
-  env = { DATABASE_URL: database.connectionString, DATA_DIR: join(folder, 'data') }
-  assert.equal((await commandHere(['migrate'], env)).code, 0)
-})
-after(async () => {
-  await database?.close()
-  await rm(folder, { recursive: true, force: true })
-})
+const { database, folder, make, owner, run } = await commandInstance()
 
 test('a project is written and created again; wrong arguments and absent objects are errors', async () => {
-  const make = createFactories({ db: database.db, files: undefined as never, now: Date.now })
-  const { slug: owner } = await teamFactories(database.db).organization(await make.account())
   const project = await make.project({ slug: 'lantern', status: 'private' })
   const target = join(folder, 'project')
-  const run = (...args: string[]) => commandHere(args, env)
   const written = await run('export-project', 'lantern', target)
   assert.deepEqual([written.code, written.stderr], [0, ''])
   assert.match(written.stdout, /Wrote 0 versions, 0 files and 0 images/)
