@@ -165,7 +165,7 @@ export const LAYERS: readonly Layer[] = [
       site: 'The public pages: home, lists, projects, people ([site.md](site.md))',
       publish: 'Pages for publishers ([site.md](site.md))',
       moderate: 'Pages for moderators ([site.md](site.md))',
-      operate: 'Pages for operators ([operators.md](../operators/pages.md))',
+      operate: 'Pages for operators ([administration.md](../operators/administration.md))',
     },
   },
   { name: 'main', folder: 'src/main', purpose: 'Opens the ports, lists all routes and jobs, starts the processes' },
