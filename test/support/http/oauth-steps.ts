@@ -1,7 +1,8 @@
 // Steps that the tests of OAuth share, all over HTTP.
 import assert from 'node:assert/strict'
+import { after } from 'node:test'
 import type { LightMyRequestResponse as InjectResponse } from 'fastify'
-import type { TestApp } from '../app/test-app.ts'
+import { type TestApp, testApp } from '../app/test-app.ts'
 
 export const BASE = '/v2/_internal/oauth'
 export const CALLBACK = 'https://app.example.org/callback'
@@ -19,6 +20,14 @@ export async function makeApplication(
   const answer = await t.as(owner).post(`${BASE}/app`, body)
   assert.equal(answer.statusCode, 201, answer.body)
   return { id: answer.json().id, secret: answer.json().client_secret }
+}
+
+/** Starts Depot with an application of `owner`. Depot ends after the tests of the file. */
+export async function oauthApp() {
+  const t = await testApp()
+  after(() => t.close())
+  const owner = await t.make.account()
+  return { t, owner, application: await makeApplication(t, owner) }
 }
 
 export function authorize(

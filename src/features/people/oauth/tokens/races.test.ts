@@ -1,8 +1,7 @@
 // Races of codes and tokens.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { sql } from 'kysely'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
 import {
   assertOAuthError,
@@ -11,19 +10,12 @@ import {
   exchange,
   getCode,
   makeApplication,
+  oauthApp,
   statusOf,
   type TestApplication,
 } from '#test/support/http/oauth-steps.ts'
 
-let t: TestApp
-let owner: Person
-let application: TestApplication
-before(async () => {
-  t = await testApp()
-  owner = await t.make.account()
-  application = await makeApplication(t, owner)
-})
-after(() => t.close())
+const { t, owner, application } = await oauthApp()
 
 const codeOf = () => getCode(t, owner, { client_id: application.id })
 

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import type { Person } from '#test/support/factories/factories.ts'
 import {
   assertOAuthError,
   BASE,
@@ -12,6 +10,7 @@ import {
   getCode,
   getToken,
   makeApplication,
+  oauthApp,
   postForm,
   SCOPES,
   statusOf,
@@ -19,15 +18,7 @@ import {
 } from '#test/support/http/oauth-steps.ts'
 import { oauthJobs } from '../jobs.ts'
 
-let t: TestApp
-let owner: Person
-let application: TestApplication
-before(async () => {
-  t = await testApp()
-  owner = await t.make.account()
-  application = await makeApplication(t, owner)
-})
-after(() => t.close())
+const { t, owner, application } = await oauthApp()
 
 const codeOf = (person: { token: string } = owner) => getCode(t, person, { client_id: application.id })
 const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'
