@@ -20,7 +20,6 @@ export const LAYERS: readonly Layer[] = [
     parts: {
       archives: 'Reads uploaded archives and rejects harmful ones',
       cache: 'The entity cache and transactions that invalidate it ([caching.md](caching.md))',
-      channel: 'Calls between two processes over one connection',
       config: 'Reads the settings and reports every error in them',
       db: 'Connections, migrations, row types, and the meaning of database errors',
       'embedded-postgres': 'Starts and stops the embedded PostgreSQL',

@@ -26,18 +26,6 @@ const TIERS = {
     concurrency: 1,
     env: { TEST_ENGINES: 'yes' },
   },
-  /** The tests that a server of several HTTP processes must pass too, on such a server. */
-  processes: {
-    files: [
-      'src/{features,web}/**/*.test.ts',
-      'src/platform/{http,channel}/**/*.test.ts',
-      'src/ports/{counters,analytics-store}/remote/*.test.ts',
-      'src/ports/search-index/feed/*.test.ts',
-      'test/system/{processes,lifecycle,signals,search-process,analytics-process}.test.ts',
-    ],
-    not: /\.engine\.test\.ts$/,
-    env: { TEST_HTTP_PROCESSES: '2' },
-  },
   cluster: { files: ['test/cluster/*.test.ts'], minutes: 30 },
   clients: { files: ['test/clients/*.test.ts'], minutes: 30 },
   /** The files that `npm run release` makes, each on a system without the checkout. */

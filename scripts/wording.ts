@@ -75,7 +75,7 @@ export const RULES: readonly Rule[] = [
   },
   { pattern: /\b(?:is|are|was|were|be) away\b/, instead: 'unavailable' },
   { pattern: /\bso (?:many|much|long|few)\b(?! that| as| to)/, instead: 'state the limit or name it' },
-  { pattern: /\bneighbours?\b/i, instead: 'peer processes', except: /search-index|docs\/contributors\/search\.md/ },
+  { pattern: /\bneighbours?\b/i, instead: 'other processes', except: /search-index|docs\/contributors\/search\.md/ },
   { pattern: /\b(?:lends?|lent|lending|borrow\w*)\b/i, instead: 'share, expose' },
   { pattern: /\b(?:takes?|took|taken) (?:\w+ ){0,4}back\b/i, instead: 'undo, reset' },
   { pattern: /\b(?:takes?|took|taken|taking) (?:\w+ ){0,2}out\b/i, instead: 'remove' },

@@ -66,10 +66,10 @@ function noSuchCommand(args: readonly string[]): string {
   return `Unknown command: ${args.join(' ').slice(0, 200)}`
 }
 
-/** Prints warnings about a settings file. The check loads the schema, which help does not need. @throws OperatorError */
+/** Checks a settings file. The check loads the schema, which help does not need. @throws OperatorError */
 async function check(settings: SettingsFile): Promise<void> {
   const { checkSettingsFile } = await import('#platform/config/settings-file.ts')
-  for (const warning of checkSettingsFile(settings)) process.stderr.write(`${warning}\n`)
+  checkSettingsFile(settings)
 }
 
 function versionLine(): string {

@@ -26,7 +26,7 @@ import type { JobName } from '#platform/jobs/queue.ts'
 import type { Schedule } from '#platform/jobs/schedule.ts'
 import type { JobHandlers } from '#platform/jobs/worker.ts'
 import type { Deps } from '#ports/deps.ts'
-import { runCommand } from './processes/run-command.ts'
+import { runCommand } from './run-command.ts'
 
 /** Jobs that change content. They skip their turn in read-only mode, and find their work again later. */
 const WAITING_JOBS: readonly JobName[] = [

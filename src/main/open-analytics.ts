@@ -17,8 +17,6 @@ import type { Deps } from '#ports/deps.ts'
 export type OpenedAnalytics = {
   analytics: AnalyticsStore
   events: EventBuffer
-  /** The destination of the buffer's batches, and of the batches of other processes. */
-  sink: EventSink
   /** Opens the store before the first query, and counts what an earlier process has left. Never rejects. */
   warmUp(): Promise<void>
   /** Stores every accepted event, updates the counters for some seconds, and closes the store. */
@@ -43,13 +41,11 @@ export function openAnalytics(deps: Needs, mode: 'server' | 'command'): OpenedAn
   })
   const follower = new CounterFollower({ ...deps, store: analytics })
   const spool = openSpool(deps, follower.sink)
-  const sink = spool?.sink ?? follower.sink
-  const events = createEventBuffer({ sink, log })
+  const events = createEventBuffer({ sink: spool?.sink ?? follower.sink, log })
   observeEventBuffer(metrics, events.stats)
   return {
     analytics,
     events,
-    sink,
     async warmUp() {
       await spool?.start().catch((err: unknown) => log.error({ err }, 'Could not read the events that wait on disk'))
       await follower.start()

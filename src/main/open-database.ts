@@ -14,7 +14,6 @@ import { createDamage, type Damage } from '#platform/telemetry/damage.ts'
 import { observeCache, observePools, observeQueue, observeUploads } from '#platform/telemetry/observe.ts'
 import { traceStatement } from '#platform/telemetry/traces.ts'
 import type { Deps } from '#ports/deps.ts'
-import type { PeerProcesses } from './processes/peer-processes.ts'
 
 export type Connections = {
   /** The database itself, for work that needs a session: listening, jobs, migrations, locks. */
@@ -34,12 +33,12 @@ export type Database = Pick<Deps, 'pool' | 'db' | 'dbRead' | 'cache'> & {
 
 export type DatabaseOptions = {
   connections: Connections
-  poolSize: number
-  cacheBytes?: number | undefined
-  peers: PeerProcesses
-  onQuery?: ((event: LogEvent) => void) | undefined
+  poolSize?: number
+  cacheBytes?: number
+  onQuery?: (event: LogEvent) => void
 }
 
+const POOL_SIZE = 16
 /** Pool size next to a pooler: for jobs, a migration, and locks of a session. */
 const DIRECT_POOL_SIZE = 8
 const CACHE_BYTES = 128 * 1024 * 1024
@@ -58,7 +57,7 @@ export function connectionsOf({ database }: Config, embedded: EmbeddedPostgres |
 /** Opens the pools and the cache. No connection is made before the first statement. */
 export function openDatabase(
   { log, metrics, now }: Pick<Deps, 'log' | 'metrics' | 'now'>,
-  { connections, poolSize, cacheBytes = CACHE_BYTES, peers, onQuery }: DatabaseOptions,
+  { connections, poolSize = POOL_SIZE, cacheBytes = CACHE_BYTES, onQuery }: DatabaseOptions,
   resources: AsyncDisposableStack,
 ): Database {
   const damage = createDamage({ log, metrics }, (part) => {
@@ -76,12 +75,7 @@ export function openDatabase(
   const readPool = replica === undefined ? queryPool : open(replica, 'depot-read', poolSize)
   const announcer = createAnnouncer({ pool: open(direct, 'depot-notices', 1), log })
   resources.defer(() => announcer.close())
-  const cache = createEntityCache({
-    maxBytes: cacheBytes,
-    now,
-    announce: announcer.announce,
-    invalidatePeers: peers.invalidate,
-  })
+  const cache = createEntityCache({ maxBytes: cacheBytes, now, announce: announcer.announce })
   observePools(metrics, { primary: queryPool, ...(replica === undefined ? {} : { replica: readPool }) })
   observeCache(metrics, cache.stats)
   observeQueue(metrics, () => readQueueState(pool))

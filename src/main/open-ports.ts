@@ -24,29 +24,39 @@ import { openSearch } from './open-search.ts'
 /** The dependencies of the ports. */
 export type PortNeeds = Pick<Deps, 'config' | 'log' | 'metrics' | 'now'> & Database
 
-/** The ports that each process of a server opens for itself. */
-export type LocalPorts = Omit<Deps, keyof PortNeeds | 'counters' | 'search' | 'analytics' | 'events'>
+/** The ports, and the function that opens the analytics store before the first query. */
+type Ports = Omit<Deps, keyof PortNeeds> & Pick<OpenedAnalytics, 'warmUp'>
 
-/** The ports that the processes of a server share if their engine is embedded. */
-export type SharedPorts = Pick<Deps, 'counters' | 'search'> & Omit<OpenedAnalytics, 'close'>
-
-export async function openLocalPorts(
-  { config, log, metrics, now, db, cache }: PortNeeds,
+export async function openPorts(
+  needs: PortNeeds,
+  mode: 'server' | 'command',
   resources: AsyncDisposableStack,
-): Promise<LocalPorts> {
+): Promise<Ports> {
+  const { config, log, metrics, now, db, cache } = needs
   const loaded = loadTaxonomy()
   const files = await openFiles(config.files.store, { log, metrics })
   resources.defer(() => files.close())
   const mail = await openMail(config.mail, now)
   resources.defer(() => mail.close())
+  const countryLookup = await openCountryLookup(config.analytics.geoipDatabase)
+  const counters = await openCounters(config.counters, needs)
+  resources.defer(() => counters.close())
+  const { close, ...analytics } = openAnalytics(needs, mode)
+  // Closes before the database, because closing stores the events of the last requests and counts them.
+  resources.defer(close)
+  const search = openSearch({ ...needs, ...loaded })
+  resources.defer(() => search.close())
   return {
     files,
     mail,
-    countryLookup: await openCountryLookup(config.analytics.geoipDatabase),
+    countryLookup,
+    counters,
+    search,
     images: createImages(),
     archives: createArchiveInspector(),
     tags: createTagDirectory({ db, cache, log, ...loaded }),
     ...loaded,
+    ...analytics,
   }
 }
 
@@ -55,21 +65,6 @@ async function openMail(mail: Config['mail'], now: () => number): Promise<Mail> 
   if (mail.kind === 'outbox') return createOutbox({ ...mail, now })
   const { createSmtpMail } = await import('#ports/mail/smtp/smtp.ts')
   return createSmtpMail({ url: mail.url.reveal(), from: mail.from, now })
-}
-
-export async function openSharedPorts(
-  needs: PortNeeds & Pick<Deps, 'taxonomy'>,
-  mode: 'server' | 'command',
-  resources: AsyncDisposableStack,
-): Promise<SharedPorts> {
-  const counters = await openCounters(needs.config.counters, needs)
-  resources.defer(() => counters.close())
-  const { close, ...analytics } = openAnalytics(needs, mode)
-  // Closes before the database, because closing stores the events of the last requests and counts them.
-  resources.defer(close)
-  const search = openSearch(needs)
-  resources.defer(() => search.close())
-  return { counters, search, ...analytics }
 }
 
 /** Opens the file store that the operator has chosen. Loads the S3 library only if it is used. */
@@ -91,7 +86,7 @@ export async function openFiles(config: FilesConfig, { log, metrics }: Telemetry
 }
 
 /** Returns the counters of this process, or those in Redis. If Redis is unavailable, this process counts on its own. */
-export async function openCounters(
+async function openCounters(
   config: Config['counters'],
   { log, metrics, now }: Telemetry & { now: () => number },
 ): Promise<Counters> {

@@ -9,22 +9,17 @@ import {
 } from '#platform/embedded-postgres/embedded-postgres.ts'
 import { makePrivate } from './private-folder.ts'
 
-/** Connections that the embedded database accepts, and the number that each HTTP process beyond the first adds. */
-const EMBEDDED_CONNECTIONS = 100
-const CONNECTIONS_PER_PROCESS = 8
-
 /**
  * Starts or joins the embedded database; returns undefined if DATABASE_URL names another one. A server first closes the
  * data folder to other users. `former`: folder of the release whose PostgreSQL is started.
  */
 export async function startDatabase(
-  { config, log }: { config: Pick<Config, 'database' | 'dataDir' | 'http'>; log: EmbeddedPostgresOptions['log'] },
+  { config, log }: { config: Pick<Config, 'database' | 'dataDir'>; log: EmbeddedPostgresOptions['log'] },
   mode: 'server' | 'command',
   former?: string,
 ): Promise<EmbeddedPostgres | undefined> {
-  const { database, dataDir, http } = config
+  const { database, dataDir } = config
   if (mode === 'server') makePrivate(dataDir)
   if (database.kind === 'external') return undefined
-  const maxConnections = EMBEDDED_CONNECTIONS + CONNECTIONS_PER_PROCESS * (http.processes - 1)
-  return startEmbeddedPostgres({ dataDir, holder: mode, log, maxConnections, former })
+  return startEmbeddedPostgres({ dataDir, holder: mode, log, former })
 }

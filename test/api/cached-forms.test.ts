@@ -27,7 +27,7 @@ const DECODERS: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
 let t: TestApp
 let port: number
 before(async () => {
-  t = await testApp({ processes: 1 })
+  t = await testApp()
   await t.app.listen({ port: 0, host: '127.0.0.1' })
   port = (t.app.server.address() as AddressInfo).port
 })

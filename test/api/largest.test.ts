@@ -70,7 +70,6 @@ before(async () => {
   // Without the checks of every response, which cost more than the request.
   ;({ t, close } = await openForSamples({
     watch: () => undefined,
-    processes: 1,
     env: { QUOTA_PROJECTS: '10000', QUOTA_ORGANIZATIONS: '10000', QUOTA_COLLECTIONS: '10000' },
   }))
   world = createWorld(t)

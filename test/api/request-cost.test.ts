@@ -6,8 +6,7 @@ import { processorMs, slowness } from '#test/support/processes/processor-time.ts
 
 let t: TestApp
 before(async () => {
-  // A granted rate reaches the other processes a moment after the answer.
-  t = await testApp({ processes: 1 })
+  t = await testApp()
 })
 after(() => t.close())
 

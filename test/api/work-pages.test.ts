@@ -16,7 +16,7 @@ const DOCUMENT_BYTES_MAX = 12 * 1024
 let t: TestApp
 let all: Awaited<ReturnType<typeof makeWorkPages>>
 before(async () => {
-  t = await testApp({ processes: 1 })
+  t = await testApp()
   all = await makeWorkPages(t)
 })
 after(() => t?.close())

@@ -11,7 +11,7 @@ let t: TestApp
 let depot: Depot
 let owner: Person
 before(async () => {
-  t = await testApp({ processes: 1 })
+  t = await testApp()
   owner = await t.make.account()
   await t.make.project({ owner })
   await t.anyone.get('/v3/changes')

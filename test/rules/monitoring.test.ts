@@ -110,7 +110,7 @@ test('every alert names metrics and labels that exist, and what to do', () => {
   }
 })
 
-// The table is generated from the source; it also lists metrics that exist only with several processes.
+// The table is generated from the source; it also lists metrics that exist only with external engines.
 test('the document has each metric with its labels', () => {
   const rows = [...read('docs/operators/monitoring.md').matchAll(/^\| `(depot_\w+)` \| ([^|]*) \|/gm)].map(
     ([, name = '', labels = '']) => [name, [...labels.matchAll(/`(\w+)`/g)].map(([, label]) => label)] as const,
@@ -125,7 +125,7 @@ test('reports that a search index is being built, and whether search responds un
   for (const state of ['opening', 'building', 'ready', 'rebuilding', 'failing']) {
     const metrics = createMetrics({ process: false })
     observeSearch(metrics, async () => ({ state, documents: 0, memoryBytes: 0, isFeeding: true }))
-    const text = await metrics.text()
+    const text = await metrics.registry.metrics()
     const of = (name: string): number => Number(new RegExp(`^${name} (\\d)$`, 'm').exec(text)?.[1])
     shown[state] = [of('depot_search_building'), of('depot_search_up')]
   }

@@ -49,7 +49,7 @@ test('the first start says where everything is and makes the first admin in the 
 test('without a terminal the log is JSON, and no link that opens the instance is in it', async () => {
   const other = makeDataDir()
   after(other.remove)
-  const server = await startDepot(other.dataDir, { HOST: '0.0.0.0' })
+  const server = await startDepot(other.dataDir, { HOST: '0.0.0.0', HTTP_PROCESSES: '2' })
   await server.stop()
   const lines = server
     .output()
@@ -58,5 +58,9 @@ test('without a terminal the log is JSON, and no link that opens the instance is
     .map((line) => JSON.parse(line))
   const warnings = lines.filter(({ level }) => level === 'warn')
   assert.ok(warnings.some(({ msg }) => /^BASE_URL is not set: links begin with http/.test(msg)))
+  const removed = warnings.filter(({ msg }) =>
+    /^HTTP_PROCESSES was removed and has no effect: start .*--role api/.test(msg),
+  )
+  assert.equal(removed.length, 1)
   assert.doesNotMatch(server.output(), /first-admin/)
 })

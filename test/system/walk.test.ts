@@ -7,10 +7,12 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { COMMANDS } from '#cli/commands.ts'
+import { emptyDatabase } from '#test/support/app/database.ts'
 import { checkOutput, notInstalled, openShell, readSteps } from '#test/support/processes/documented-steps.ts'
 import { freePort } from '#test/support/processes/free-port.ts'
 import { makeDataDir } from '#test/support/processes/running-depot.ts'
 import { makeFakeNpm } from '#test/support/stand-ins/fake-npm.ts'
+import { makeFakeSystemd } from '#test/support/stand-ins/fake-systemd.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 /** Files that a checkout does not contain. */
@@ -68,8 +70,7 @@ test('the chapters of docs/operators/operating.md work as written, as root for a
   mkdirSync(join(folder, 'work'))
   makeOrigin(origin, (text) => text)
   const tools = makeFakeNpm(join(folder, 'tools'))
-  writeFileSync(join(tools, 'systemctl'), SYSTEMCTL, { mode: 0o755 })
-  writeFileSync(join(tools, 'journalctl'), JOURNALCTL, { mode: 0o755 })
+  makeFakeSystemd(tools)
   const shell = openShell(join(folder, 'work'), {
     env: {
       ...clonedFrom(origin),
@@ -98,12 +99,16 @@ test('the chapters of docs/operators/operating.md work as written, as root for a
       if (chapter === 'Behind a proxy') checkOutput(await shell.run(THROUGH_PROXY), ['200'], 'the proxy')
     }
   }
-  await t.test(MOVE, { skip: withoutEngines() }, async () => {
-    const engines = new Map((await shell.run(START_ENGINES)).map((line) => line.split(/=(.*)/s) as [string, string]))
-    const withEngines = (script: string): string =>
-      script.replace(/\b([A-Z0-9_]+)=[^\s']+/g, (text, name) =>
-        engines.has(name) ? `${name}=${engines.get(name)}` : text,
-      )
+  const engines = new Map<string, string>()
+  const start = async (script: string): Promise<void> => {
+    for (const line of await shell.run(script)) engines.set(...(line.split(/=(.*)/s) as [string, string]))
+  }
+  const withEngines = (script: string): string =>
+    script.replace(/\b([A-Z0-9_]+)=[^\s']+/g, (text, name) =>
+      engines.has(name) ? `${name}=${engines.get(name)}` : text,
+    )
+  await t.test(MOVE, { skip: withoutEngines('s3', 'clickhouse', 'opensearch') }, async () => {
+    await start(START_ENGINES)
     for (const [n, { script, expected }] of readSteps('docs/operators/operating.md', MOVE).entries()) {
       const lines = await shell.run(withEngines(script))
       checkOutput(lines, expected, `${MOVE}, block ${n + 1}`)
@@ -113,7 +118,24 @@ test('the chapters of docs/operators/operating.md work as written, as root for a
     assert.match(states.join(''), /^{"status":"ready",/)
   })
   checkOutput(await shell.run(AFTERWARDS), ['admins: 1', 'files of others: 0'], 'the instance')
+  const database = await emptyDatabase()
+  after(database.close)
+  const { pathname, searchParams } = new URL(database.connectionString)
+  const socket = `${searchParams.get('host')}/.s.PGSQL.5432`
+  await t.test(CORES, { skip: !existsSync(socket) && `no ${socket}` }, async () => {
+    await shell.run(RELAY.replace('SOCKET', socket))
+    engines.set('DATABASE_URL', `postgres://depot@127.0.0.1${pathname}`)
+    // Depot also starts if Redis and ClickHouse do not respond.
+    if (withoutEngines('redis') === false) await start('$ROOT/scripts/engines/redis.sh start 6379 $FOLDER/redis')
+    for (const [n, { script, expected }] of readSteps('docs/operators/scaling.md', CORES).entries())
+      checkOutput(await shell.run(withEngines(script)), expected, `${CORES}, block ${n + 1}`)
+    checkOutput(await shell.run(THROUGH_PROXY), ['200'], 'the proxy in front of two processes')
+    checkOutput(await shell.run(STOP), ['…Depot runs jobs (role worker)…'], 'the worker')
+  })
 })
+
+/** This chapter of another document continues with the instance. */
+const CORES = 'More cores of one machine'
 
 /** This chapter needs engines, and comes last. */
 const MOVE = 'Move to external engines'
@@ -155,9 +177,9 @@ test('the running text of docs/operators/operating.md contains no command that i
 })
 
 /** Returns why engines are missing, or false if all are installed. */
-function withoutEngines(): string | false {
+function withoutEngines(...names: string[]): string | false {
   const env = { ...process.env, ENGINES_INSTALL: 'no' }
-  const missing = ['s3', 'clickhouse', 'opensearch'].filter(
+  const missing = names.filter(
     (engine) => spawnSync(join(ROOT, `scripts/engines/${engine}.sh`), ['install'], { env }).status !== 0,
   )
   return missing.length > 0 && `not installed: ${missing.join(', ')}; scripts/ci-engines.sh installs them`
@@ -191,36 +213,11 @@ ip link set lo up
 echo '<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64"><circle cx="32" cy="32" r="30"/></svg>' > /srv/lantern.svg
 `
 
-/** Stands in for systemd, which runs in no container: does what the unit says, and waits until Depot is ready. */
-const SYSTEMCTL = `#!/bin/bash
-set -e
-unit() { sed -n "s/^$1=//p" /etc/systemd/system/depot.service; }
-start() {
-  install -d -o "$(unit User)" -g "$(unit Group)" -m "$(unit StateDirectoryMode)" "/var/lib/$(unit StateDirectory)"
-  cd "$(unit WorkingDirectory)"
-  env -i PATH=/usr/local/bin:/usr/bin:/bin setpriv --reuid "$(unit User)" --regid "$(unit Group)" --clear-groups \\
-    --no-new-privs $(unit ExecStart) > /run/depot.log 2>&1 < /dev/null &
-  echo $! > /run/depot.pid
-  curl -sf -o /dev/null --retry 120 --retry-all-errors --retry-delay 1 http://127.0.0.1:8080/ready || cat /run/depot.log
-}
-stop() {
-  kill "$(cat /run/depot.pid)"
-  tail --pid="$(cat /run/depot.pid)" -f /dev/null
-}
-case "$*" in
-  daemon-reload) ;;
-  "enable --now depot" | "start depot") start ;;
-  "stop depot") stop ;;
-  "restart depot") stop && start ;;
-  "reload nginx") nginx -q -t && nginx ;;
-  *) echo "systemctl $*: not expected" >&2; exit 1 ;;
-esac
-`
-
-/** Stands in for the journal, which has what the service prints. */
-const JOURNALCTL = `#!/bin/bash
-[ "$*" = '--unit depot --no-pager' ] || { echo "journalctl $*: not expected" >&2; exit 1; }
-cat /run/depot.log
+/** Offers the database of the tests, whose socket only root can use, as a server of this network. */
+const RELAY = `
+$NODE -e "const { connect, createServer } = require('node:net')
+createServer((client) => require('node:stream').pipeline(client, connect('SOCKET'), client, () => {})).listen(5432, '127.0.0.1')" &
+until (: < /dev/tcp/127.0.0.1/5432) 2> /dev/null; do sleep 0.1; done
 `
 
 const THROUGH_PROXY = `
@@ -231,7 +228,11 @@ const AFTERWARDS = `
 systemctl restart depot
 echo "admins: $(depot user list --role admin --json | grep -o '"username":"mira"' | wc -l)"
 echo "files of others: $(find /var/lib/depot /var/backups/depot ! -user depot ! -name '*.gz' | wc -l)"
-systemctl stop depot
+`
+
+const STOP = `
+cat /run/depot-worker.log
+for service in depot-worker depot-api@8081 depot-api@8082; do systemctl stop $service; done
 kill $(cat /run/nginx.pid)
 `
 

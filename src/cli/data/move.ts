@@ -102,7 +102,7 @@ function readSettings(path: string): Env {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new OperatorError(`Cannot read the settings in ${path}: ${reason}`, { cause })
   }
-  for (const warning of checkSettingsFile({ path, text })) process.stderr.write(`${warning}\n`)
+  checkSettingsFile({ path, text })
   return parseEnv(text)
 }
 

@@ -8,7 +8,7 @@ import { checkNamedFiles } from '#main/preflight.ts'
 import type { Config } from '#platform/config/config.ts'
 import { VARIABLES } from '#platform/config/env.ts'
 import { loadConfig } from '#platform/config/load-config.ts'
-import { checkSettingsFile, type SettingsFile } from '#platform/config/settings-file.ts'
+import { checkSettingsFile, removedSettings, type SettingsFile } from '#platform/config/settings-file.ts'
 
 const LOCAL = /^http:\/\/(localhost|127\.|\[::1\]|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.)/
 
@@ -17,7 +17,8 @@ export function checkSettings(
   env: Env,
   file: SettingsFile | undefined,
 ): { config: Config | undefined; findings: Finding[] } {
-  const findings: Finding[] = file === undefined ? [] : checkFile(file)
+  const findings = removedSettings(env).map((text) => warning('settings_removed', text))
+  if (file !== undefined) findings.push(...checkFile(file))
   try {
     const config = loadConfig(env)
     return { config, findings: [...findings, ...checkValues(config)] }
@@ -39,7 +40,8 @@ function checkFile(file: SettingsFile): Finding[] {
     ),
   )
   try {
-    return [...findings, ...checkSettingsFile(file).map((text) => warning('settings_removed', text))]
+    checkSettingsFile(file)
+    return findings
   } catch (cause) {
     return [...findings, error('settings_file_invalid', inOneLine(explain(cause)))]
   }

@@ -40,6 +40,7 @@ describe('settings', () => {
     ['base_url_missing', { HOST: '0.0.0.0' }],
     ['base_url_plain', { BASE_URL: 'http://depot.example.org' }],
     ['read_only', { READ_ONLY: 'true' }],
+    ['settings_removed', { HTTP_PROCESSES: '2' }],
     ['named_file_missing', { GEOIP_DATABASE: '/nowhere/city.mmdb' }],
   ] as const) {
     test(code, () => assert.deepEqual(codes(found(env).findings), [code]))

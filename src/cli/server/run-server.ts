@@ -1,6 +1,5 @@
 // The parts of `depot serve`: opens everything, starts the worker and the HTTP server, and prints the URL.
 
-import type { Env } from '#cli/kit/with-deps.ts'
 import { SYSTEM } from '#features/basics/audit/actor.ts'
 import { quietSince } from '#features/basics/settings/quiet.ts'
 import { eventsSubscriber } from '#features/operations/backup/events/event-parts.ts'
@@ -9,11 +8,10 @@ import { startRecording } from '#features/operations/overview/figures/record-fig
 import { createDispatcher } from '#features/operations/webhooks/dispatch/dispatcher.ts'
 import { makeFirstAdminLink } from '#features/people/accounts/sign-up/create-first-admin.ts'
 import { type Booted, boot } from '#main/boot.ts'
-import { createHttpServer, type HttpServer } from '#main/http-server.ts'
+import { type HttpServer, startHttpServer } from '#main/http-server.ts'
 import { jobHandlers, scheduleOf } from '#main/jobs.ts'
 import { migrateInstance } from '#main/migrate-instance.ts'
-import { freePort, lockAnalytics } from '#main/preflight.ts'
-import { Supervisor } from '#main/processes/supervisor.ts'
+import { lockAnalytics } from '#main/preflight.ts'
 import type { Config } from '#platform/config/config.ts'
 import { withPort } from '#platform/config/load-config.ts'
 import { VERSION } from '#platform/config/version.ts'
@@ -34,23 +32,18 @@ export type Run = {
   role: Role
   config: Config
   log: Log
-  env: Env
   /** The embedded database. */
   starting: Promise<EmbeddedPostgres | undefined>
   /** Is disposed in reverse order, at the end or after a failed start. */
   started: AsyncDisposableStack
 }
 
-type Server = { booted: Booted; http: HttpServer | undefined; url: string | undefined }
+type Server = { booted: Booted; http: HttpServer | undefined }
 
 /** Opens everything, brings the schema up to date, and starts the worker and the HTTP server. */
 export async function start(run: Run): Promise<Server> {
   const { role, config, log, started } = run
-  const http = role === 'worker' ? undefined : await openHttp(run)
-  started.defer(async () => http?.stop())
-  const booted = await open(run, http)
-  // The HTTP server stops before the resources that it uses.
-  started.defer(async () => http?.stop())
+  const booted = await open(run)
   const { deps } = booted
   const applied = await migrateInstance(deps, SYSTEM, {
     onProgress: (done, total, { name, about }) =>
@@ -71,8 +64,10 @@ export async function start(run: Run): Promise<Server> {
     const background = await startUnlessQuiet(deps, () => startBackground(booted, config))
     started.defer(() => background.stop())
   }
-  const url = await http?.start(booted, rateGrants)
-  return { booted, http, url }
+  if (role === 'worker') return { booted, http: undefined }
+  const http = await startHttpServer(deps, rateGrants)
+  started.defer(http.stop)
+  return { booted, http }
 }
 
 /** Starts to run jobs and to send webhooks. */
@@ -98,29 +93,22 @@ export function warmUp({ config, started }: Run, { booted, http }: Server): void
   started.defer(async () => clearTimeout(timer))
 }
 
-async function openHttp({ config, env, log }: Run): Promise<HttpServer> {
-  const { host, port: requested, processes: count } = config.http
-  if (count === 1) return createHttpServer(log)
-  // With PORT=0, all processes use the same free port.
-  const port = requested === 0 ? await freePort(host, 0) : requested
-  return Supervisor.open({ count, dataDir: config.dataDir, host, port, env, log })
-}
-
-async function open({ config, log, starting, started }: Run, http: HttpServer | undefined): Promise<Booted> {
+async function open({ role, config, log, starting, started }: Run): Promise<Booted> {
   const lock = (): void => {
-    const analytics = http === undefined ? undefined : lockAnalytics(config)
+    const analytics = role === 'worker' ? undefined : lockAnalytics(config)
     started.defer(async () => analytics?.release())
   }
   // Two servers on one embedded database are better detected by its own lock, which names the other process.
   if (config.database.kind === 'external') lock()
-  const booted = await boot({ config, log, mode: 'server', starting, ...(http?.peers && { peers: http.peers }) })
+  const booted = await boot({ config, log, mode: 'server', starting })
   started.defer(booted.close)
   if (config.database.kind === 'embedded') lock()
   return booted
 }
 
 /** Prints the URL: with a greeting for a person at a terminal, otherwise as a line of the log. */
-export async function announce({ config, log, role }: Run, { booted, url }: Server, startedAt: number): Promise<void> {
+export async function announce({ config, log, role }: Run, { booted, http }: Server, startedAt: number): Promise<void> {
+  const url = http?.url
   if (isTextFormat(config.log.format) && url !== undefined) {
     process.stdout.write(await welcome(booted, url))
     return

@@ -6,6 +6,7 @@ import type { Env } from '#cli/kit/with-deps.ts'
 import { checkBeforeStart } from '#main/preflight.ts'
 import { startDatabase } from '#main/start-database.ts'
 import { loadConfig } from '#platform/config/load-config.ts'
+import { removedSettings } from '#platform/config/settings-file.ts'
 import { createLog, isTextFormat } from '#platform/telemetry/log.ts'
 import type { Role, Run } from './run-server.ts'
 
@@ -33,13 +34,8 @@ export async function serve(args: readonly string[], env: Env): Promise<void> {
   const startedAt = performance.now()
   const stopping = stopSignal()
   const config = loadConfig(env)
-  const isOneOfSeveral = role !== 'worker' && config.http.processes > 1
-  const log = createLog({
-    level: config.log.level,
-    buffered: true,
-    asText: isTextFormat(config.log.format),
-    ...(isOneOfSeveral ? { process: 'main' } : {}),
-  })
+  const log = createLog({ level: config.log.level, buffered: true, asText: isTextFormat(config.log.format) })
+  for (const warning of removedSettings(env)) log.warn(warning)
   const started = new AsyncDisposableStack()
   try {
     await checkBeforeStart(config, { listens: role !== 'worker' })
@@ -51,7 +47,7 @@ export async function serve(args: readonly string[], env: Env): Promise<void> {
       await setImmediate()
     }
     const { announce, start, warmUp } = await import('./run-server.ts')
-    const run: Run = { role, config, log, env, starting, started }
+    const run: Run = { role, config, log, starting, started }
     const server = await start(run)
     await announce(run, server, startedAt)
     warmUp(run, server)

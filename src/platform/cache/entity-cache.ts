@@ -25,11 +25,6 @@ export interface EntityCache {
   recount(counts: Counts): void
   /** Announces a committed transaction to the other processes. */
   announce(logged: LoggedChanges): void
-  /**
-   * Resolves when the peer processes of this server have removed their outdated values. Undefined if nothing changed or
-   * there are no peers. Never rejects.
-   */
-  invalidatePeers(changes: Changes, counts: Counts): Promise<void> | undefined
   /** Removes everything. */
   clear(): void
   /** Begins to cache entities and derived values. The listener calls this when it receives announcements. */
@@ -53,12 +48,10 @@ type CacheOptions = {
   now?: () => number
   /** Default: the other processes find the transaction in the change log. */
   announce?: (logged: LoggedChanges) => void
-  /** Resolves when the peer processes of this server have removed the changed values. Default: there are no peers. */
-  invalidatePeers?: ((changes: Changes, counts: Counts) => Promise<void>) | undefined
 }
 
 export function createEntityCache(options: CacheOptions): EntityCache {
-  const { maxBytes, now = Date.now, announce = () => {}, invalidatePeers } = options
+  const { maxBytes, now = Date.now, announce = () => {} } = options
   const lru = createEntryLru(maxBytes)
   const parts = new Map<{ readonly name: string }, CachePart>()
   const holds = new Set<{ changes: Changes; releases: (() => void)[] }>()
@@ -100,8 +93,6 @@ export function createEntityCache(options: CacheOptions): EntityCache {
     },
     recount: (counts) => forEachPart((part) => part.recount(counts)),
     announce,
-    invalidatePeers: (changes, counts) =>
-      changes.size === 0 && counts.size === 0 ? undefined : invalidatePeers?.(changes, counts),
     clear: () => forEachPart((part) => part.clear()),
     enable: () => setEnabled(true),
     disable: () => setEnabled(false),

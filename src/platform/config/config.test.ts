@@ -34,7 +34,6 @@ test('an empty environment gives a service for this machine alone that needs not
       blockedUserAgents: 0,
       rateLimitBypassKey: undefined,
       countsUnchanged: true,
-      processes: 1,
       connectionsPerAddress: 512,
       bodies: { ms: 30_000, bytesPerSecond: 500 },
       drainMs: 0,

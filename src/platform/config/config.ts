@@ -67,8 +67,6 @@ export type Config = {
     host: string
     /** 0: any free port; see `withPort`. */
     port: number
-    /** Number of processes that handle requests. */
-    processes: number
     /** Public URL in ASCII, without trailing slash. */
     baseUrl: string
     /** Whether `baseUrl` is a guess, because HOST means all addresses and BASE_URL is unset. */

@@ -30,18 +30,6 @@ export const SERVER_VARIABLES = {
       'IP address of this machine.',
     example: 'https://depot.example.org',
   }),
-  HTTP_PROCESSES: Type.Refine(
-    Type.String({
-      default: '1',
-      maxLength: 8,
-      description:
-        'Number of processes that handle requests on the port. auto: one per processor core, at most 16. With more than ' +
-        'one, an additional process owns the database, the search index and the analytics store.',
-      must: 'auto, or a whole number from 1 to 64',
-      example: 'auto',
-    }),
-    (value) => value === 'auto' || /^([1-9]|[1-5]\d|6[0-4])$/.test(value),
-  ),
   ADMIN_KEY: optional({
     pattern: KEY_FORM,
     description:

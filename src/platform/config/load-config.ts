@@ -1,6 +1,6 @@
 // Checks the environment variables and groups them by subject. The caller passes the environment.
 import { isIPv6 } from 'node:net'
-import { availableParallelism, networkInterfaces } from 'node:os'
+import { networkInterfaces } from 'node:os'
 import { join, resolve } from 'node:path'
 import { Value } from 'typebox/value'
 import { Secret } from '#lib/access/secret.ts'
@@ -14,8 +14,6 @@ import { parseBackupBucket, parseLoaderMetadata, parsePatterns } from './env-val
 import { VERSION } from './version.ts'
 
 const CONNECTIONS_PER_ADDRESS = 512
-/** Maximum number of processes for HTTP_PROCESSES=auto, because each needs memory and connections. */
-const AUTO_PROCESSES_MAX = 16
 
 /**
  * Reads and checks the environment. Values are trimmed, empty values count as unset, and unknown variables are ignored.
@@ -178,12 +176,9 @@ function group(env: Env): Omit<Config, 'variables'> {
 function httpConfig(env: Env, baseUrl: string): Config['http'] {
   const connections =
     env.CONNECTIONS_PER_ADDRESS ?? (env.CLIENT_ADDRESS_HEADER === undefined ? CONNECTIONS_PER_ADDRESS : 0)
-  const processes =
-    env.HTTP_PROCESSES === 'auto' ? Math.min(AUTO_PROCESSES_MAX, availableParallelism()) : Number(env.HTTP_PROCESSES)
   return {
     host: env.HOST,
     port: env.PORT,
-    processes,
     baseUrl,
     isBaseUrlGuessed: env.BASE_URL === undefined && isEveryAddress(env.HOST),
     clientAddressHeader: env.CLIENT_ADDRESS_HEADER?.toLowerCase(),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseEnv } from 'node:util'
 import { envExample } from './env-example.ts'
-import { checkSettingsFile } from './settings-file.ts'
+import { checkSettingsFile, removedSettings } from './settings-file.ts'
 
 const problemsIn = (text: string): string[] => {
   try {
@@ -61,11 +61,15 @@ test('an unknown name that is similar to a setting is an error that names the se
   assert.deepEqual(problemsIn('AWS_ACCESS_KEY_ID=x\nHOME=/srv\nTZ=UTC\nNODE_ENV=production\nUV_THREADPOOL_SIZE=8'), [])
 })
 
-test('a removed setting is a warning that names its replacement, and a value is never shown', () => {
-  const removed = new Map([['REGISTRATIONS', 'REGISTRATION']])
-  assert.deepEqual(checkSettingsFile({ path: '.env', text: '\nREGISTRATIONS=open' }, removed), [
-    '.env, line 2: REGISTRATIONS was removed and has no effect; set REGISTRATION instead',
-  ])
+test('a removed setting is a warning that names its replacement', () => {
+  const [warning, ...others] = removedSettings({ HTTP_PROCESSES: 'auto', PORT: '8080' })
+  assert.deepEqual(others, [])
+  assert.match(String(warning), /^HTTP_PROCESSES was removed and has no effect: .*--role api.*scaling\.md#more-cores/)
+  assert.deepEqual(removedSettings({ HTTP_PROCESSES: '' }), [])
+  assert.deepEqual(problemsIn('HTTP_PROCESSES=auto'), [])
+})
+
+test('a value is never shown', () => {
   assert.throws(
     () => checkSettingsFile({ path: '.env', text: 'ADMIN_KE=planted\nplanted' }),
     (error: Error) => !error.message.includes('planted'),

@@ -1,4 +1,5 @@
-// Checks a settings file (.env, /etc/depot.env) for lines that Node.js would ignore and for misspelled names.
+// Checks a settings file (.env, /etc/depot.env) for lines that Node.js would ignore and for misspelled names. Warns about
+// settings that a former release had.
 import { OperatorError } from '#lib/operator-error.ts'
 import { editDistance } from '#lib/text/edit-distance.ts'
 import { VARIABLES } from './env.ts'
@@ -10,8 +11,12 @@ export type SettingsFile = {
   names?: readonly string[]
 }
 
-/** Removed settings and their replacements. */
-const REMOVED: ReadonlyMap<string, string> = new Map()
+/** Removed settings, and what to do instead. A setting stays here for one release. */
+const REMOVED = {
+  HTTP_PROCESSES:
+    'start several processes with `depot serve --role api` that share PostgreSQL and Redis, as ' +
+    'docs/operators/scaling.md#more-cores-of-one-machine describes',
+}
 
 /** Variables that are similar to a setting, but have another meaning. */
 const OTHERS = new Set(['HOME'])
@@ -23,28 +28,27 @@ const EDITS_MAX = 2
 const ENTRY =
   /[ \t]*(?:(?:export[ \t]+)?(?<name>[A-Za-z_]\w*)[ \t]*=[ \t]*(?:(?:"[^"]*"|'[^']*'|`[^`]*`)?[ \t]*(?:#.*)?|[^\s"'`#][^\n#]*(?:(?<=\s)#.*)?)|#.*)?\r?(?:\n|$)/y
 
+/** Returns a warning for each removed setting that is set, in a settings file or otherwise. */
+export function removedSettings(env: Record<string, string | undefined>): string[] {
+  const set = Object.entries(REMOVED).filter(([name]) => (env[name]?.trim() ?? '') !== '')
+  return set.map(([name, instead]) => `${name} was removed and has no effect: ${instead}`)
+}
+
 /**
- * Returns warnings about removed settings.
  * @throws OperatorError that lists each line that is neither an assignment nor a comment, and each unknown name that is
  * similar to a setting. Does not contain values, because they can be secret.
  */
-export function checkSettingsFile({ path, text }: SettingsFile, removed = REMOVED): string[] {
+export function checkSettingsFile({ path, text }: SettingsFile): void {
   const problems: string[] = []
-  const warnings: string[] = []
   for (const { line, name } of entriesOf(text)) {
     if (name === undefined) {
       problems.push(`line ${line}: must be NAME=value or # comment; put a value with # or quotation marks in quotes`)
       continue
     }
-    const replacement = removed.get(name)
     const similar = similarSetting(name)
-    if (replacement !== undefined) {
-      warnings.push(`${path}, line ${line}: ${name} was removed and has no effect; set ${replacement} instead`)
-    } else if (similar !== undefined) {
-      problems.push(`line ${line}: ${name} is not a setting; the nearest one is ${similar}`)
-    }
+    if (similar !== undefined) problems.push(`line ${line}: ${name} is not a setting; the nearest one is ${similar}`)
   }
-  if (problems.length === 0) return warnings
+  if (problems.length === 0) return
   throw new OperatorError(`Invalid settings in ${path}:\n${problems.map((problem) => `  ${problem}`).join('\n')}`)
 }
 

@@ -146,7 +146,7 @@ test('commits are durable, text is UTF-8 and no network address is listened on, 
   await withDatabase(options(shared), async ({ connection }) => {
     assert.deepEqual(await query(connection, shown), ['on', 'on', '', 'UTF8', '100', 'on'])
   })
-  const changed = options(shared, { maxConnections: 150, settings: { fsync: 'off' } })
+  const changed = options(shared, { settings: { fsync: 'off', max_connections: '150' } })
   await withDatabase(changed, async ({ connection }) => {
     assert.deepEqual((await query(connection, shown)).toSpliced(1, 3), ['off', '150', 'on'])
   })

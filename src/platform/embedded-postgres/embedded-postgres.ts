@@ -26,7 +26,6 @@ export type EmbeddedPostgresOptions = {
   log: EmbeddedLog
   /** Maximum wait for another process to release the folder, in milliseconds. Default: 15,000 */
   waitMs?: number
-  maxConnections?: number
   /** Folder of the release of Depot whose PostgreSQL to start. Default: this one */
   former?: string | undefined
   /** PostgreSQL settings that override Depot's defaults. Tests disable `fsync`. */
@@ -100,7 +99,7 @@ async function startOwned(
   dataDir: string,
   lock: FolderLock,
 ): Promise<EmbeddedPostgres> {
-  const { holder, log, maxConnections = 100, settings } = options
+  const { holder, log, settings } = options
   const startedAt = performance.now()
   // `stop`, or an error during the start, undoes the steps in reverse order.
   await using undo = new AsyncDisposableStack()
@@ -115,7 +114,7 @@ async function startOwned(
   undo.defer(() => removeSocketDir(place, socketDir))
   // Record the folder first, so that the next owner can remove it even if this process is killed.
   writeOwner(dataDir, { pid: process.pid, holder, socketDir, ready: false })
-  const allSettings = { max_connections: String(maxConnections), ...settings }
+  const allSettings = { max_connections: '100', ...settings }
   const postmaster = await startPostmaster({ binDir, place, socketDir, log, settings: allSettings })
   undo.defer(() => postmaster.stop())
   writeOwner(dataDir, { pid: process.pid, holder, socketDir, ready: true })

@@ -8,7 +8,6 @@ test('a deprecated operation announces its end', async () => {
   const lines: string[] = []
   const log = createLogTo({ write: (line: string) => void lines.push(line) }, 'warn')
   const t = await testApp({
-    processes: 1,
     deps: () => ({ log }),
     watch: (app) => {
       const deprecated = { since: '2026-11-24', sunset: '2027-11-24', instead: '`GET /v3/new`' }

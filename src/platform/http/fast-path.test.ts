@@ -16,7 +16,6 @@ let whileCounting: (() => Promise<void>) | undefined
 
 before(async () => {
   t = await testApp({
-    processes: 1,
     env: { RATE_LIMIT_COUNT_304: 'false' },
     watch: (app) => app.addHook('onSend', async (req) => void throughFramework.push(req.url)),
     deps: ({ counters }) => ({
@@ -290,7 +289,7 @@ test('counts requests in the metrics, rejects them beyond the limit, and closes 
   const path = await pagePath()
   await ask(path)
   const counted = async () => {
-    const text = await t.deps.metrics.text()
+    const text = await t.deps.metrics.registry.metrics()
     return Number(/depot_http_requests_total\{operation="siteProject",status="200"\} (\d+)/.exec(text)?.[1])
   }
   const before = await counted()

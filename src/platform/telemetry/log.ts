@@ -24,18 +24,11 @@ const SECRET_KEYS = [
 ]
 
 /** The log of the process. With `buffered`, lines are flushed at least every second and at exit; otherwise immediately. */
-export function createLog(options: {
-  level: string
-  buffered: boolean
-  destination?: 1 | 2
-  asText?: boolean
-  /** Name of the process, in every line. */
-  process?: string
-}): Log {
-  if (options.asText === true) return createTextLog(options.level, options.destination ?? 1, options.process)
+export function createLog(options: { level: string; buffered: boolean; destination?: 1 | 2; asText?: boolean }): Log {
   const fd = options.destination ?? 1
+  if (options.asText === true) return createTextLog(options.level, fd)
   const destination = options.buffered ? bufferedDestination(fd) : pino.destination({ fd, sync: true, minLength: 0 })
-  return createLogTo(destination, options.level, options.process)
+  return createLogTo(destination, options.level)
 }
 
 /** Whether the log is text. With `auto`, the log is text if standard output is a terminal. */
@@ -44,18 +37,18 @@ export function isTextFormat(format: 'auto' | 'text' | 'json'): boolean {
 }
 
 /** Text log; each line is written immediately. */
-function createTextLog(level: string, fd: 1 | 2, name?: string): Log {
+function createTextLog(level: string, fd: 1 | 2): Log {
   const stream = fd === 1 ? process.stdout : process.stderr
   const colour = stream.isTTY && stream.hasColors()
-  return createLogTo({ write: (line) => void stream.write(textLine(line, { colour })) }, level, name)
+  return createLogTo({ write: (line) => void stream.write(textLine(line, { colour })) }, level)
 }
 
 /** Options of both formats. */
-export function createLogTo(destination: DestinationStream, level: string, process?: string): Log {
+export function createLogTo(destination: DestinationStream, level: string): Log {
   return pino(
     {
       level,
-      base: process === undefined ? null : { process },
+      base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: describeError },

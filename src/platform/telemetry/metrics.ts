@@ -10,18 +10,13 @@ const LAG_SAMPLE_MS = 50
 
 export type Metrics = ReturnType<typeof createMetrics>
 
-/**
- * A registry with all metrics of the process. Tests run several instances in a process, each with its own registry.
- * `ofAll` returns the metrics of all processes of a server.
- */
-export function createMetrics(options: { process: boolean; ofAll?: (() => Promise<string>) | undefined }) {
+/** A registry with all metrics of the process. Tests run several instances in a process, each with its own registry. */
+export function createMetrics(options: { process: boolean }) {
   const registry = new Registry()
   if (options.process) collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_SAMPLE_MS })
   const registers = [registry]
   return {
     registry,
-    /** Returns the metrics in the text format of Prometheus. */
-    text: options.ofAll ?? (() => registry.metrics()),
     figures: createFigureCounts(),
     requests: new Counter({
       name: 'depot_http_requests_total',

@@ -52,7 +52,6 @@ export function observeDamage(metrics: Registered, read: () => Readings): void {
     name: 'depot_damaged',
     help: '1 if this process has found damage in a part of the stored data (database, events) since its start',
     labelNames: ['part'],
-    aggregator: 'max',
     read,
   })
 }
@@ -88,8 +87,6 @@ export function observeCache(metrics: Registered, stats: () => CacheState): void
   gauge(metrics, {
     name: 'depot_cache_enabled',
     help: '1 while the entity cache is in use; 0 while this process receives no notices of changes and reads the database',
-    // The lowest value of the processes of a server.
-    aggregator: 'min',
     read: () => Number(stats().enabled),
   })
   gauge(metrics, {
@@ -121,14 +118,12 @@ export function observeQueue(metrics: Registered, ask: () => Promise<QueueState>
   gauge(metrics, {
     name: 'depot_jobs_oldest_ready_seconds',
     help: 'Waiting time of the oldest runnable job',
-    aggregator: 'max',
     read: async () => (await state())?.oldestReadySeconds,
   })
   gauge(metrics, {
     name: 'depot_jobs_waiting',
     help: 'Background jobs, by state: ready, running, scheduled for later, dead (failed on the last attempt)',
     labelNames: ['state'],
-    aggregator: 'max',
     read: async () => {
       const { oldestReadySeconds: _, ...counts } = (await state()) ?? {}
       return Object.entries(counts).map(([name, count]) => [{ state: name }, count])
@@ -145,14 +140,12 @@ export function observeUploads(metrics: Registered, ask: () => Promise<UploadSta
   gauge(metrics, {
     name: 'depot_upload_bytes',
     help: 'Stored bytes of resumable uploads that no version has used yet',
-    aggregator: 'max',
     read: async () => (await state())?.bytes,
   })
   gauge(metrics, {
     name: 'depot_uploads_waiting',
     help: 'Resumable uploads that no version has used yet, by state (unfinished, finished)',
     labelNames: ['state'],
-    aggregator: 'max',
     read: async () => {
       const { bytes: _, ...counts } = (await state()) ?? {}
       return Object.entries(counts).map(([name, count]) => [{ state: name }, count])
@@ -168,13 +161,11 @@ export function observeBackups(
   gauge(metrics, {
     name: 'depot_backup_age_seconds',
     help: 'Time since the last complete backup, or since the creation of an instance without a backup',
-    aggregator: 'max',
     read: () => ageSeconds().catch(() => undefined),
   })
   gauge(metrics, {
     name: 'depot_backup_interval_seconds',
     help: 'Interval of scheduled backups; there is no value if none are scheduled',
-    aggregator: 'max',
     read: () => intervalSeconds,
   })
 }
@@ -188,13 +179,11 @@ export function observeMirrors(metrics: Registered, ask: () => Promise<MirrorSta
   gauge(metrics, {
     name: 'depot_mirror_age_seconds',
     help: 'Time since the last complete run of a mirror: of the one that has waited longest. There is no value without mirrors',
-    aggregator: 'max',
     read: async () => (await state())?.ageSeconds,
   })
   gauge(metrics, {
     name: 'depot_mirror_skipped_objects',
     help: 'Projects and versions that mirrors could not copy; every run tries them again',
-    aggregator: 'max',
     read: async () => (await state())?.skipped,
   })
 }
@@ -205,7 +194,6 @@ export function observeDisk(metrics: Registered, ask: () => Promise<{ freeBytes:
     name: 'depot_data_disk_bytes',
     help: 'Disk space of the data folder in bytes, by kind (free, total)',
     labelNames: ['kind'],
-    aggregator: 'max',
     read: async () => {
       const room = await ask().catch(() => undefined)
       if (room === undefined) return []
@@ -236,15 +224,6 @@ export function observeEventBuffer(metrics: Registered, stats: () => BufferStats
       Object.entries(stats()).flatMap(([kind, { pending: _, ...counts }]) =>
         Object.entries(counts).map(([outcome, count]) => [{ kind, outcome }, count] as const),
       ),
-  })
-}
-
-/** Registers the number of processes that handle requests. */
-export function observeProcesses(metrics: Registered, count: () => number): void {
-  gauge(metrics, {
-    name: 'depot_http_processes',
-    help: 'Processes of this server that handle requests',
-    read: count,
   })
 }
 

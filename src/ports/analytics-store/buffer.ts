@@ -224,7 +224,7 @@ async function flushLane(buffer: Buffer, lane: Lane): Promise<void> {
 }
 
 /** Resolves with the work. If the signal aborts first, it rejects with the signal's reason and the work continues. */
-export function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(signal.reason)
     if (signal.aborted) stop()

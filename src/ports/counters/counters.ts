@@ -1,6 +1,6 @@
 // The port for short-lived counts of requests: the rate limit, the sign-in throttle, and the caps on what one IP address
 // can add to a count. If the counts are lost, limits are lenient for a moment; no data is lost. Adapters: `memory/` for one
-// process, `redis/` for several servers, `remote/` for the processes of one server.
+// process, `redis/` for several.
 
 import type { MaybePromise, Rate, RateDecision } from '#lib/concurrency/rate.ts'
 import { HOUR_MS } from '#lib/time.ts'

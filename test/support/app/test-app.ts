@@ -8,7 +8,8 @@ import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import type { FastifyReply, FastifyRequest, InjectOptions, LightMyRequestResponse } from 'fastify'
 import type { LogEvent } from 'kysely'
 import { Compile } from 'typebox/compile'
-import type { BootOptions } from '#main/boot.ts'
+import { buildApp } from '#main/app.ts'
+import { boot } from '#main/boot.ts'
 import { jobHandlers } from '#main/jobs.ts'
 import { loadConfig } from '#platform/config/load-config.ts'
 import type { App } from '#platform/http/server.ts'
@@ -18,14 +19,10 @@ import type { Deps } from '#ports/deps.ts'
 import { createFactories, type Factories, type Person } from '../factories/factories.ts'
 import { testDatabase } from './database.ts'
 import { answerJudge } from './declared-errors-check.ts'
-import { openOne, openSeveral } from './open-app.ts'
 
 /** The key with which test clients skip the rate limit; tests of the limiter omit it. */
 export const BYPASS_KEY = 'test-bypass-key-0123456789abcdefghij'
 export const ADMIN_KEY = 'test-admin-key-0123456789abcdefghijk'
-
-/** `npm run test:processes` runs tests on several. */
-const HTTP_PROCESSES = Number(process.env['TEST_HTTP_PROCESSES'] ?? 1)
 
 export type Call = { query?: Record<string, string | number | boolean>; headers?: Record<string, string> }
 type Send = (path: string, body?: unknown, call?: Call) => Promise<LightMyRequestResponse>
@@ -39,8 +36,6 @@ export type Client = {
 
 export type TestApp = {
   app: App
-  /** Number of processes that serve requests; the request after a write goes to the next process. */
-  processes: number
   deps: Deps
   make: Factories
   /** A client with no token. */
@@ -71,22 +66,15 @@ export type TestAppOptions = {
   deps?: (deps: Deps) => Partial<Deps>
   /** Sees the application before it is ready, in place of the check that each answer is as its route declares. */
   watch?: (app: App) => void
-  /** 1 for a test of per-process state or counts. Default: the number of the test run. */
-  processes?: 1
 }
 
 /** One application with its own database, data folder and clock. Close it when the test file ends. */
-export async function testApp({
-  env = {},
-  deps: override = () => ({}),
-  watch,
-  processes,
-}: TestAppOptions = {}): Promise<TestApp> {
+export async function testApp({ env = {}, deps: override, watch }: TestAppOptions = {}): Promise<TestApp> {
   const dataDir = await mkdtemp(join(tmpdir(), 'depot-test-'))
   const database = await testDatabase()
   const clock = testClock()
   const queries = recordQueries()
-  const options: BootOptions = {
+  const booted = await boot({
     config: loadConfig({
       DATA_DIR: dataDir,
       DATABASE_URL: database.connectionString,
@@ -100,23 +88,20 @@ export async function testApp({
     mode: 'server',
     now: clock.now,
     test: { onQuery: queries.onQuery, poolSize: 10, cacheBytes: 32 * 1024 * 1024 },
-  }
-  const adapt = (deps: Deps): Deps => ({ ...deps, ...override(deps) })
-  const count = processes ?? HTTP_PROCESSES
-  const { deps, apps, close } = count > 1 ? await openSeveral(count, options, adapt) : await openOne(options, adapt)
+  })
+  // Without `listen`: no other process changes this database.
+  booted.deps.cache.enable()
+  const deps = { ...booted.deps, ...override?.(booted.deps) }
+  const app = await buildApp(deps)
   const undeclared = new Set<string>()
-  const overlapped = overlaps(apps)
-  for (const app of apps) {
-    if (watch === undefined) checkAnswers(app, undeclared, overlapped)
-    else watch(app)
-    await app.ready()
-  }
-  const requests = sendTo(apps, queries.isRecording)
+  if (watch === undefined) checkAnswers(app, undeclared)
+  else watch(app)
+  await app.ready()
+  const requests = sendTo(app)
   const client = (headers: Record<string, string>): Client => makeClient(requests.inject, headers)
   const common = { 'user-agent': 'depot-tests/1.0 (tests)', 'x-ratelimit-key': BYPASS_KEY }
   const t: TestApp = {
-    app: apps[0],
-    processes: apps.length,
+    app,
     deps,
     make: createFactories(deps),
     anyone: client(common),
@@ -133,20 +118,15 @@ export async function testApp({
       const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.eml')).sort()
       return Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))
     },
-    queriesDuring: (act) => {
-      requests.stay()
-      return queries.during(act)
-    },
-    queriesOf: (act) => {
-      requests.stay()
-      return queries.of(act)
-    },
+    queriesDuring: queries.during,
+    queriesOf: queries.of,
     advance: clock.advance,
     freeze: clock.freeze,
     thaw: clock.thaw,
     close: async () => {
       const { metrics } = deps
-      await close()
+      await app.close()
+      await booted.close()
       await database.close()
       await rm(dataDir, { recursive: true, force: true })
       // The variables of a test file outlive it: a process that runs many files would keep all their applications.
@@ -188,7 +168,6 @@ function recordQueries() {
       for (const list of everything) list.push(query.sql)
       recorded.getStore()?.push(query.sql)
     },
-    isRecording: () => recorded.getStore() !== undefined,
     during: async (act: () => Promise<unknown>): Promise<string[]> => {
       const queries: string[] = []
       everything.add(queries)
@@ -202,29 +181,16 @@ function recordQueries() {
   }
 }
 
-/** Sends a read after a write to another process; repeated reads stay at the process with the warm cache. */
-function sendTo(all: readonly [App, ...App[]], isRecording: () => boolean) {
-  let apps: readonly App[] = all
-  let next = 0
-  let last = 0
-  /** The process that served each request last, and so has it in its cache. */
-  const servedBy = new Map<string, number>()
+/** Sends requests to the application until it is forgotten. */
+function sendTo(app: App) {
+  let open: App | undefined = app
   return {
     inject: async (options: InjectOptions): Promise<LightMyRequestResponse> => {
-      const request = `${options.method} ${String(options.url)}`
-      last = (isRecording() ? servedBy.get(request) : undefined) ?? next
-      servedBy.set(request, last)
-      if (options.method !== 'GET' && options.method !== 'HEAD') next = (last + 1) % apps.length
-      const app = apps[last]
-      assert.ok(app !== undefined, 'The test application is closed')
-      return app.inject(options)
-    },
-    /** Sends the next request to the process whose cache the previous request has warmed. */
-    stay: (): void => {
-      next = last
+      assert.ok(open !== undefined, 'The test application is closed')
+      return open.inject(options)
     },
     forget: (): void => {
-      apps = []
+      open = undefined
     },
   }
 }
@@ -261,32 +227,30 @@ const validators = new WeakMap<object, ReturnType<typeof Compile>>()
  * account that was deleted in the meantime. Timing decides which error it gets, so the error is recorded where it
  * occurs and fails no run.
  */
-function overlaps(apps: readonly App[]): (req: FastifyRequest) => boolean {
+function overlaps(app: App): (req: FastifyRequest) => boolean {
   const running = new Set<FastifyRequest>()
   const overlapped = new WeakSet<FastifyRequest>()
   const writes = ({ method }: FastifyRequest) => method !== 'GET' && method !== 'HEAD'
-  for (const app of apps) {
-    app.addHook('onRequest', (req, _reply, done) => {
-      for (const other of running) {
-        if (writes(req)) overlapped.add(other)
-        if (writes(other)) overlapped.add(req)
-      }
-      running.add(req)
-      done()
-    })
-    app.addHook('onSend', (req, _reply, payload, done) => {
-      running.delete(req)
-      done(null, payload)
-    })
-    app.addHook('onResponse', (req, _reply, done) => {
-      running.delete(req)
-      done()
-    })
-    app.addHook('onRequestAbort', (req, done) => {
-      running.delete(req)
-      done()
-    })
-  }
+  app.addHook('onRequest', (req, _reply, done) => {
+    for (const other of running) {
+      if (writes(req)) overlapped.add(other)
+      if (writes(other)) overlapped.add(req)
+    }
+    running.add(req)
+    done()
+  })
+  app.addHook('onSend', (req, _reply, payload, done) => {
+    running.delete(req)
+    done(null, payload)
+  })
+  app.addHook('onResponse', (req, _reply, done) => {
+    running.delete(req)
+    done()
+  })
+  app.addHook('onRequestAbort', (req, done) => {
+    running.delete(req)
+    done()
+  })
   return (req) => overlapped.has(req)
 }
 
@@ -294,7 +258,8 @@ function overlaps(apps: readonly App[]): (req: FastifyRequest) => boolean {
  * Holds every JSON answer against the schema its route declares, and every refusal against the errors that it declares:
  * ready bytes bypass the serialiser, not the contract.
  */
-function checkAnswers(app: App, undeclared: Set<string>, overlapped: (req: FastifyRequest) => boolean): void {
+function checkAnswers(app: App, undeclared: Set<string>): void {
+  const overlapped = overlaps(app)
   const judge = answerJudge(app)
   app.addHook('onSend', (req, reply, payload, done) => {
     const { text, problems } = judgeAnswer(req, reply, payload)

@@ -168,13 +168,12 @@ export function createFactories({ db, cache, files, now }: FactoryDeps) {
   }
 
   /** Removes the cached data of a project and of a version, as a command that writes to them does. */
-  async function touched(projectId: string, versionId: string): Promise<void> {
+  function touched(projectId: string, versionId: string): void {
     const changes = new Map([
       ['project', new Set([projectId])],
       ['version', new Set([versionId])],
     ])
     cache?.invalidate(changes)
-    await cache?.invalidatePeers(changes, new Map())
   }
 
   /** Creates a version without files. Default: listed, for fabric on 1.20.1. */
@@ -202,7 +201,7 @@ export function createFactories({ db, cache, files, now }: FactoryDeps) {
         date_published: fields.date_published ?? new Date(now()),
       })
       .execute()
-    await touched(fields.project.id, id)
+    touched(fields.project.id, id)
     return { id }
   }
 
@@ -238,7 +237,7 @@ export function createFactories({ db, cache, files, now }: FactoryDeps) {
         storage_key: storageKey,
       })
       .execute()
-    await touched(fields.project.id, fields.version.id)
+    touched(fields.project.id, fields.version.id)
     return { id, sha1, sha512, storageKey }
   }
 

@@ -11,7 +11,7 @@ import { teamFactories } from './team-factories.ts'
 export async function listeningApp(): Promise<{ t: TestApp; address: string }> {
   const port = await freePort()
   const address = `http://127.0.0.1:${port}`
-  const t = await testApp({ env: { BASE_URL: address, FILES_BASE_URL: address }, processes: 1 })
+  const t = await testApp({ env: { BASE_URL: address, FILES_BASE_URL: address } })
   await t.app.listen({ host: '127.0.0.1', port })
   return { t, address }
 }
@@ -28,7 +28,7 @@ export type Mirroring = {
 
 /** An instance with an organization that owns copies of the source at `address`. */
 export async function mirroringApp(address: string, t?: TestApp): Promise<Mirroring> {
-  const app = t ?? (await testApp({ processes: 1 }))
+  const app = t ?? (await testApp())
   const owner = await app.make.account()
   const organization = await teamFactories(app.deps.db).organization(owner)
   const warnings: string[] = []

@@ -34,7 +34,6 @@ function environment(dataDir: string, more: Record<string, string>): Record<stri
     DATA_DIR: dataDir,
     PORT: '0',
     LOG_LEVEL: 'info',
-    HTTP_PROCESSES: process.env['TEST_HTTP_PROCESSES'] ?? '1',
     ...more,
   }
 }

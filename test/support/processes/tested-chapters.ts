@@ -13,6 +13,7 @@ export const TESTED_CHAPTERS: Readonly<Record<string, readonly string[] | 'all'>
   'docs/operators/install.md': ['Checksums', 'Debian package', 'npm package'],
   'docs/operators/mirrors.md': ['Copy and follow', 'Move one project', 'Import a pack', 'Export the catalogue'],
   'docs/operators/operating.md': 'all',
+  'docs/operators/scaling.md': ['More cores of one machine'],
   'docs/publishers/advisories.md': ['Try it'],
   'docs/publishers/publish-command.md': ['Try it'],
   'docs/publishers/trusted-publishing.md': 'all',

@@ -245,7 +245,7 @@ function commandLines(dataDir: string): string[][] {
 async function runAll({ dataDir, env, prepare, user }: Surroundings, lines: string[][]): Promise<Outcome[]> {
   const [command = '', ...args] = inNamespace(prepare, 'exec "$0" "$1"', [process.execPath, CHILD])
   const { TEST_DATABASE_URL: _, ...inherited } = process.env
-  const own = { PORT: '0', HTTP_PROCESSES: '1', DATA_DIR: dataDir, ...(user !== undefined && { RUN_AS: user }) }
+  const own = { PORT: '0', DATA_DIR: dataDir, ...(user !== undefined && { RUN_AS: user }) }
   const child = spawn(command, args, {
     cwd: base,
     env: { ...inherited, ...own, ...env },

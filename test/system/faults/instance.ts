@@ -16,8 +16,8 @@ export const BYPASS_KEY = 'faults-bypass-key-0123456789abcdefghi'
 export const ADDRESS_HEADER = 'x-faults-address'
 const SOCKET = '.s.PGSQL.5432'
 
-/** With the database that Depot starts, in one process or with two for HTTP, or with one of the operator's. */
-export type Kind = 'embedded' | 'processes' | 'external'
+/** With the database that Depot starts, or with one of the operator's. */
+export type Kind = 'embedded' | 'external'
 
 export type Instance = {
   readonly kind: Kind
@@ -58,7 +58,6 @@ export async function openInstance(kind: Kind, folder?: string): Promise<Instanc
     LOG_LEVEL: 'warn',
     // The port changes with each start, but the URLs of images must not.
     BASE_URL: 'http://depot.test',
-    HTTP_PROCESSES: kind === 'processes' ? '2' : '1',
     [CONTROL_VARIABLE]: control,
     NODE_OPTIONS: `--import=${pathToFileURL(join(import.meta.dirname, 'disturb.ts')).href}`,
     ...(line === undefined ? {} : { DATABASE_URL: `postgresql://${ROLE}@127.0.0.1:${line.port}/${DATABASE}` }),

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs, promisify } from 'node:util'
 import { checkLedger, checkNothingLeft } from './check.ts'
 import { type Instance, type Kind, openInstance } from './instance.ts'
-import { EMBEDDED, EXTERNAL, type Fault, FULL_DISK, PROCESSES } from './rounds.ts'
+import { EMBEDDED, EXTERNAL, type Fault, FULL_DISK } from './rounds.ts'
 import { setUp } from './set-up.ts'
 import { type Ledger, startWriters } from './writers.ts'
 
@@ -44,10 +44,7 @@ const startedAt = Date.now()
 /** When a part of the time has passed, so that each kind of instance gets some. */
 const endAt = (part: number): number => startedAt + Number(values.minutes) * 60_000 * part
 await runWorld('embedded', EMBEDDED.filter(wanted), { times: share, until: endAt(0.45) })
-if (rounds > 1) await runWorld('external', EXTERNAL.filter(wanted), { times: rounds - share, until: endAt(0.85) })
-if (rounds > 9) {
-  await runWorld('processes', PROCESSES.filter(wanted), { times: Math.round(rounds / 10), until: endAt(1) })
-}
+if (rounds > 1) await runWorld('external', EXTERNAL.filter(wanted), { times: rounds - share, until: endAt(1) })
 if (rounds > 3 && wanted(FULL_DISK))
   await onSmallDisk((folder) => runWorld('external', [FULL_DISK], { times: 2, until: Infinity }, folder))
 console.log(`\n${[...counts].map(([name, count]) => `${count} × ${name}`).join(', ')}`)

@@ -27,14 +27,6 @@ export const EMBEDDED: readonly Fault[] = [
   { name: 'set the clock back and forward', run: (instance) => jump(instance, -3 * HOUR_MS) },
 ]
 
-/** With two processes that answer requests, and one that holds what exists once. */
-export const PROCESSES: readonly Fault[] = [
-  { name: 'kill the server', run: killServer },
-  { name: 'kill the processes that Depot started', run: killHelpers },
-  { name: 'SIGTERM under load', run: terminate },
-  { name: 'end the threads', run: endThreads },
-]
-
 /** With a database of the operator's. */
 export const EXTERNAL: readonly Fault[] = [
   { name: 'kill the server', run: killServer },

@@ -77,11 +77,10 @@ test('a backup from before the migration is restored with every image', async ()
   // The head of a backup names the copy of the instance, which the schema of that time does not have.
   await database.pool.query(`create view instance as select 'instance' as id;
     create view instance_copy as select 'writer' as writer, false as restored`)
-  const from = await testApp({ processes: 1 })
+  const from = await testApp()
   const target = await emptyDatabase()
   await migrate(target.pool, { through: BEFORE })
   const to = await testApp({
-    processes: 1,
     env: { DATABASE_URL: target.connectionString, BASE_URL: 'https://new.test' },
   })
   const keys = ['user0001-a/', 'user0002/', 'proj0001/', 'proj0001/images/', 'image001/'].map(

@@ -1,4 +1,4 @@
-// A server of several processes that is killed during an upload loses no byte that it has acknowledged.
+// A server that is killed during an upload loses no byte that it has acknowledged.
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { request } from 'node:http'
@@ -11,13 +11,11 @@ const { dataDir, remove } = makeDataDir()
 after(remove)
 
 const PART_BYTES = 300_000
-/** Each request opens a connection, and so reaches another process. */
-const PROCESSES = { HTTP_PROCESSES: '2' }
-const TUS = { 'user-agent': 'depot-test', 'tus-resumable': '1.0.0', connection: 'close' }
+const TUS = { 'user-agent': 'depot-test', 'tus-resumable': '1.0.0' }
 
 test('kill -9 between two parts, and during a part, loses nothing that was acknowledged', async () => {
   const user = ['--username', 'mira', '--email', 'mira@example.org', '--password', 'violet-harbour-lantern-42']
-  let server = await startDepot(dataDir, PROCESSES)
+  let server = await startDepot(dataDir)
   await depot(dataDir, ['user', 'create', ...user, '--role', 'admin'])
   const { stdout } = await depot(dataDir, ['token', 'create', '--user', 'mira', '--scopes', 'all'])
   const headers = { ...TUS, authorization: stdout.trim() }
@@ -32,7 +30,7 @@ test('kill -9 between two parts, and during a part, loses nothing that was ackno
   const path = created.headers.get('location') ?? ''
   const kill = async () => {
     await server.stop('SIGKILL')
-    server = await startDepot(dataDir, PROCESSES)
+    server = await startDepot(dataDir)
   }
   const stored = async () => {
     const head = await fetch(server.url + path, { method: 'HEAD', headers })

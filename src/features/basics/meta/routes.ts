@@ -91,7 +91,8 @@ function operatorProbes(app: App, { checks, ...deps }: MetaDeps): void {
       if (key !== undefined && !secretsEqual(parseAuthorization(req.headers.authorization) ?? '', key.reveal())) {
         throw notFound('route')
       }
-      return reply.type(deps.metrics.registry.contentType).send(await deps.metrics.text())
+      const { registry } = deps.metrics
+      return reply.type(registry.contentType).send(await registry.metrics())
     },
   )
 }

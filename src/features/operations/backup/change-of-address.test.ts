@@ -30,7 +30,7 @@ let t: TestApp
 let person: Person
 let projectId: string
 before(async () => {
-  t = await testApp({ processes: 1 })
+  t = await testApp()
   await updateFileUrls(t.deps)
   await seedCatalogue(t.deps, 12)
   person = await t.make.account({ role: 'admin' })
@@ -129,7 +129,7 @@ test('backup, restore, verify and move have every file', async () => {
   assert.deepEqual([verified.files, verified.listed], [keys.length, []])
   const target = await openDiskFiles({ folder: join(folder, 'target') })
   assert.equal((await moveFiles(deps, target)).copied, keys.length)
-  const third = await testApp({ processes: 1, env: { BASE_URL: 'https://third.example.org' } })
+  const third = await testApp({ env: { BASE_URL: 'https://third.example.org' } })
   try {
     await restoreBackup(third.deps, { source: createReadStream(path) })
     await updateFileUrls(third.deps)

@@ -12,7 +12,7 @@ import { exportCatalogue } from './export-catalogue.ts'
 let t: TestApp
 let folder: string
 before(async () => {
-  t = await testApp({ processes: 1 })
+  t = await testApp()
   folder = await mkdtemp(join(tmpdir(), 'depot-export-'))
 })
 after(async () => {

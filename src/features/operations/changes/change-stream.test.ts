@@ -11,7 +11,7 @@ let t: TestApp
 let owner: Person
 let address: string
 before(async () => {
-  t = await testApp({ processes: 1 })
+  t = await testApp()
   owner = await t.make.account()
   // The database of a test is a copy, so that the first change begins an epoch.
   await t.make.project({ owner })

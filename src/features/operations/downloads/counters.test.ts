@@ -215,18 +215,7 @@ test('counting updates cached views with new numbers and ETags, in this process 
   const tags = await Promise.all(paths.map(async (path) => (await t.anyone.get(path)).headers.etag))
   await getProject(reader, null, project.id)
   await applyBatches(deps, await append(5))
-  const told: unknown[] = []
-  const { invalidatePeers } = deps.cache
-  const cache: typeof deps.cache = {
-    ...deps.cache,
-    invalidatePeers: (changes, counts) => {
-      told.push(counts.get('project')?.get(project.id)?.downloads)
-      return invalidatePeers(changes, counts)
-    },
-  }
-  await showDownloads({ ...deps, cache }, { now: true })
-  // The other processes of the same server are notified immediately; those of other servers read the log.
-  assert.ok(told.includes(5), String(told))
+  await showDownloads(deps, { now: true })
   for (const [index, path] of paths.entries()) {
     const { result, queries } = await t.queriesOf(() => t.anyone.get(path))
     assert.equal(result.json().downloads, 5)

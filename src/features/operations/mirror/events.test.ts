@@ -13,7 +13,7 @@ let mirror: Mirroring
 before(async () => {
   source = await standInSource()
   receiver = await startReceiver()
-  const t = await testApp({ env: { OUTGOING_ALLOW: '127.0.0.1' }, processes: 1 })
+  const t = await testApp({ env: { OUTGOING_ALLOW: '127.0.0.1' } })
   mirror = await mirroringApp(source.address, t)
   const admin = await t.make.account({ role: 'admin' })
   const owners = [

@@ -9,7 +9,7 @@ let t: TestApp
 let source: StandInSource
 let mirror: Mirroring
 before(async () => {
-  t = await testApp({ processes: 1 })
+  t = await testApp()
 })
 after(() => t.close())
 beforeEach(async () => {

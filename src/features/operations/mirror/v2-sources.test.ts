@@ -34,7 +34,7 @@ before(async () => {
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
   const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
   // Files are at another host, as those of a CDN.
-  mirror = await mirroringApp(address, await testApp({ env: { OUTGOING_ALLOW: '127.0.0.1' }, processes: 1 }))
+  mirror = await mirroringApp(address, await testApp({ env: { OUTGOING_ALLOW: '127.0.0.1' } }))
 })
 after(async () => {
   await mirror?.t.close()

@@ -51,7 +51,7 @@ export async function loadOverview(deps: OverviewDeps, period: Period): Promise<
   return {
     ...{ version: VERSION, commit: commitId(), status, problems, tasks },
     uptime_seconds: Math.floor(process.uptime()),
-    http_processes: config.http.processes,
+    http_processes: 1,
     // Only the log has the reasons of failures.
     dependencies: Object.fromEntries(
       Object.entries(dependencies).map(([name, { status, state }]) => [

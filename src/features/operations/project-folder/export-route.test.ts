@@ -25,7 +25,7 @@ let open = 0
 let folder: string
 let project: MadeProject
 before(async () => {
-  t = await testApp({ processes: 1, deps: ({ files }) => ({ files: watched(files) }) })
+  t = await testApp({ deps: ({ files }) => ({ files: watched(files) }) })
   await t.app.listen({ port: 0, host: '127.0.0.1' })
   folder = await mkdtemp(join(tmpdir(), 'depot-export-'))
   project = await t.make.project({ slug: 'lantern' })
@@ -92,7 +92,7 @@ test('the archive has the content of the folder, and can be imported', async () 
     await mkdir(dirname(join(unpacked, name)), { recursive: true })
     await writeFile(join(unpacked, name), bytes)
   }
-  const other = await testApp({ processes: 1 })
+  const other = await testApp()
   try {
     const { slug: owner } = await teamFactories(other.deps.db).organization(await other.make.account())
     const report = await importProject(other.deps, { folder: unpacked, owner, warn: () => undefined })

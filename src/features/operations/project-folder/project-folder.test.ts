@@ -28,7 +28,7 @@ const jar = (text: string): Buffer =>
   ])
 
 before(async () => {
-  ;[from, to] = await Promise.all([testApp({ processes: 1 }), testApp({ processes: 1 })])
+  ;[from, to] = await Promise.all([testApp(), testApp()])
   folder = await mkdtemp(join(tmpdir(), 'depot-project-'))
   exported = join(folder, 'exported')
   owner = (await teamFactories(app(to).deps.db).organization(await app(to).make.account())).slug

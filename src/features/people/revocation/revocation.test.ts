@@ -25,7 +25,7 @@ before(async () => {
   receiver = await startReceiver()
   codeHost = await startCodeHost()
   const env = { OUTGOING_ALLOW: '127.0.0.0/8', CODE_HOST_API_URL: codeHost.url, ACCOUNT_DELETION_DAYS: '14' }
-  t = await testApp({ env, processes: 1 })
+  t = await testApp({ env })
 })
 after(async () => {
   receiver.close()

@@ -165,7 +165,7 @@ class Spans<Value> {
  * of the maximum number of keys, it replaces the old generation, which is deleted. A key therefore lives at least one span
  * after its last use (below the maximum), expiry costs nothing per key, and most reads are one read of one map.
  */
-export class Generations<Value> {
+class Generations<Value> {
   readonly #spanMs: number
   readonly #youngMax: number
   #young = new Map<string, Value>()

@@ -106,7 +106,6 @@ function factsOf(page: PageContext, overview: OverviewView): Part[] {
     }),
     t('operate.version', { version: versionOf(overview) }),
     hours < 48 ? t('operate.uptime.hours', { hours }) : t('operate.uptime.days', { days: Math.floor(hours / 24) }),
-    t('operate.processes', { count: overview.http_processes }),
     lastBackup === null
       ? t('operate.last-backup.none')
       : rich('operate.last-backup', { age: timeAgo(page.language, new Date(lastBackup), page.now) }),

@@ -13,7 +13,6 @@ let admin: Visitor
 let rejection: Error | undefined
 before(async () => {
   t = await testApp({
-    processes: 1,
     deps: ({ mail }) => ({
       mail: {
         ...mail,

@@ -12,7 +12,7 @@ import { assertError } from '#test/support/http/account-steps.ts'
 
 let t: TestApp
 before(async () => {
-  t = await testApp({ processes: 1 })
+  t = await testApp()
 })
 after(() => t.close())
 

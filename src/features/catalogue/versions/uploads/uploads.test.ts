@@ -350,7 +350,7 @@ describe('limits', () => {
     await expire()
     await t.runJobs()
     assert.equal(await t.deps.files.stat(key), undefined)
-    assert.match(await t.deps.metrics.text(), /depot_events_total\{event="upload.expired"\} [1-9]/)
+    assert.match(await t.deps.metrics.registry.metrics(), /depot_events_total\{event="upload.expired"\} [1-9]/)
   })
 
   test('10,000 uploads of one account are counted by one statement, and expire in ten', async () => {
@@ -363,7 +363,7 @@ describe('limits', () => {
     )
     await sql`insert into upload_part (storage_key, upload_id, start, size_bytes)
       select 'uploads/x' || n || '/0-aaaaaaaa', 'x' || n, 0, 1 from generate_series(1, 10000) n`.execute(t.deps.db)
-    const metrics = await t.deps.metrics.text()
+    const metrics = await t.deps.metrics.registry.metrics()
     assert.match(metrics, /depot_uploads_waiting\{state="unfinished"\} 1000\d/)
     assert.match(metrics, /depot_upload_bytes 1000\d/)
     const { queries: many } = await t.queriesOf(async () => assert.equal((await upload()).status, 400))

@@ -14,8 +14,7 @@ const KEY = { headers: { 'x-admin-key': ADMIN_KEY } }
 
 let t: TestApp
 before(async () => {
-  // One process, because the figures are taken from its counts.
-  t = await testApp({ processes: 1 })
+  t = await testApp()
   t.freeze()
 })
 after(() => t.close())
@@ -134,7 +133,6 @@ test('figures per minute are deleted after 24 hours, those per hour and errors a
 
 test('a response with 5xx is listed by error code and route, with its last request ID', async () => {
   const app = await testApp({
-    processes: 1,
     deps: ({ mail }) => ({ mail }),
     watch: (server) => {
       server.get('/broken', { config: { auth: 'public' }, schema: { operationId: 'broken', hide: true } }, () => {

@@ -14,7 +14,6 @@ let t: TestApp
 let rejection: Error | undefined
 before(async () => {
   t = await testApp({
-    processes: 1,
     deps: ({ mail }) => ({
       mail: {
         ...mail,

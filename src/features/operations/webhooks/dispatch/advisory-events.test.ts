@@ -16,7 +16,7 @@ let version: string
 let receiver: Receiver
 before(async () => {
   receiver = await startReceiver()
-  t = await testApp({ env: { OUTGOING_ALLOW: '127.0.0.1' }, processes: 1 })
+  t = await testApp({ env: { OUTGOING_ALLOW: '127.0.0.1' } })
   admin = await t.make.account({ role: 'admin' })
   moderator = await t.make.account({ role: 'moderator' })
 })

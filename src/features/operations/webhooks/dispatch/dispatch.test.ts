@@ -18,7 +18,7 @@ let project: MadeProject
 let receiver: Receiver
 let dispatcher: Dispatcher
 before(async () => {
-  t = await testApp({ env: { OUTGOING_ALLOW: '127.0.0.0/8' }, processes: 1 })
+  t = await testApp({ env: { OUTGOING_ALLOW: '127.0.0.0/8' } })
 })
 after(() => t.close())
 beforeEach(async () => {

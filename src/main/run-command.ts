@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { OperatorError } from '#lib/operator-error.ts'
 
-const ENTRY = join(import.meta.dirname, '../../../bin/depot.mjs')
+const ENTRY = join(import.meta.dirname, '../../bin/depot.mjs')
 
 /** Runs a command with the settings of this process. @throws OperatorError with the message of a failed command. */
 export async function runCommand(words: readonly string[], signal: AbortSignal): Promise<void> {
