@@ -52,6 +52,20 @@ export type ErrorKind = {
   [Kind in keyof typeof ERRORS]: (typeof ERRORS)[Kind] extends { reserved: true } ? never : Kind
 }[keyof typeof ERRORS]
 
+/** Error codes of the token endpoints: RFC 6749, 5.2. */
+export type OAuthErrorName =
+  | 'invalid_request'
+  | 'invalid_client'
+  | 'invalid_grant'
+  | 'unauthorized_client'
+  | 'unsupported_grant_type'
+
+/** An error that a route declares, such as `409 conflict`. A response without a body is only a status. */
+export type DeclaredError =
+  | { [Kind in ErrorKind]: `${(typeof ERRORS)[Kind]['status']} ${(typeof ERRORS)[Kind]['error']}` }[ErrorKind]
+  | `${400 | 401} ${OAuthErrorName}`
+  | `${number}`
+
 /** One example per kind, for the API description. */
 export const ERROR_EXAMPLES: Readonly<Record<ErrorKind, { description: string; details?: ErrorDetails }>> = {
   unauthorized: { description: 'The token is unknown, expired or revoked' },

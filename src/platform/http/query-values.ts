@@ -18,7 +18,7 @@ export const IdsQuery = Type.Object({
   }),
 })
 
-const pathId = (description: string, pattern: string, examples: string[]) =>
+export const pathId = (description: string, pattern: string, examples: string[]) =>
   Type.Object({ id: Type.String({ maxLength: 256, description, examples, describedAs: { pattern } }) })
 
 export const IdParams = pathId('ID', ID_PATTERN, ['AABBCCDD'])

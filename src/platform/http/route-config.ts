@@ -1,8 +1,14 @@
 // Types for the `config` of routes, and for the properties that hooks add to a request.
 import type { IncomingMessage } from 'node:http'
-import type { FastifyContextConfig, FastifyRequest, onRequestAsyncHookHandler, onRequestHookHandler } from 'fastify'
+import type {
+  FastifyContextConfig,
+  FastifyRequest,
+  FastifySchema,
+  onRequestAsyncHookHandler,
+  onRequestHookHandler,
+} from 'fastify'
 import type { TSchema } from 'typebox'
-import type { ApiError } from '#lib/errors.ts'
+import type { ApiError, DeclaredError } from '#lib/errors.ts'
 import type { CodedForms } from './responses/content-coding.ts'
 import type { ListBuffers } from './responses/list-buffers.ts'
 
@@ -58,6 +64,7 @@ export type RouteEntry = {
   readonly url: string
   readonly operationId: string
   readonly config: Readonly<FastifyContextConfig>
+  readonly schema: Readonly<FastifySchema>
   /** Whether the API description omits the route: pages, files of the API viewer, retired versions, second paths. */
   readonly hidden: boolean
 }
@@ -134,6 +141,8 @@ declare module 'fastify' {
     whenReadOnly?: 'answers' | 'refused' | 'form'
     /** Number of requests that this one counts as at the rate limit: about 1 per 40 ms of processor time. Default: 1. */
     cost?: number
+    /** Errors that do not follow from the rest of the route (`openapi/declared-errors.ts`). Used only in the description. */
+    errors?: readonly DeclaredError[]
     /**
      * Returns the cached response, or undefined to call the handler: for frequent reads with at most one path parameter,
      * which is `value` (`cached-routes.ts`). The viewer has passed the checks of the route.

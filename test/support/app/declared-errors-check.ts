@@ -1,4 +1,6 @@
 // Compares responses with the errors that their operation declares.
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { errorKey, generalErrors, ownErrors } from '#platform/http/openapi/declared-errors.ts'
 import type { App } from '#platform/http/server.ts'
@@ -28,9 +30,16 @@ export function answerJudge(app: App): (req: FastifyRequest, reply: FastifyReply
     if (code === null && responses[status] !== undefined) return undefined
     const key = errorKey(status, code ?? undefined)
     if (keys.has(key)) return undefined
-    const file = 'src/platform/http/openapi/operation-errors.json'
-    return `${operationId} returns an undeclared error. Add "${key}" to "${operationId}" in ${file}: ${text.slice(0, 300)}`
+    const place = fileOf(operationId) ?? `${req.method} ${req.routeOptions.url}`
+    return `${operationId} returns "${key}", which its route does not declare (${place}): ${text.slice(0, 300)}`
   }
+}
+
+/** Returns the file of the route, unless a template makes the ID. */
+function fileOf(operationId: string): string | undefined {
+  const id = `operationId: '${operationId.replace(/V2$/, '')}`
+  const root = join(import.meta.dirname, '../../..')
+  return globSync('src/**/*.ts', { cwd: root }).find((path) => readFileSync(join(root, path), 'utf8').includes(id))
 }
 
 /** Returns the error code of a body; null if the body is not an error. */

@@ -34,7 +34,7 @@ export function auditOperatorRoutes(app: App, { db }: Pick<Deps, 'db'>): void {
     scope.get(
       '/admin/audit-log',
       {
-        config: { auth: 'operator' },
+        config: { auth: 'operator', errors: ['400 decoding_error'] },
         schema: {
           operationId: 'listAuditEntries',
           summary: 'List the entries of the audit log, newest first',
@@ -50,7 +50,7 @@ export function auditOperatorRoutes(app: App, { db }: Pick<Deps, 'db'>): void {
     scope.get(
       '/admin/audit-log/export',
       {
-        config: { auth: 'operator' },
+        config: { auth: 'operator', errors: ['400 decoding_error'] },
         schema: {
           operationId: 'exportAuditEntries',
           summary: 'Download the audit log, oldest entries first',
@@ -96,7 +96,7 @@ export function moderationLogRoute(app: App, { db }: Pick<Deps, 'db'>): void {
     scope.get(
       '/moderation/log',
       {
-        config: { auth: { scope: ['REPORT_READ'] }, role: 'moderator' },
+        config: { auth: { scope: ['REPORT_READ'] }, role: 'moderator', errors: ['400 decoding_error'] },
         schema: {
           operationId: 'listModerationLog',
           summary: 'List the actions of moderators, newest first',

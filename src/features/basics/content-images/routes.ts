@@ -20,7 +20,11 @@ export function contentImageRoutes(app: App, deps: Deps, owners: ImageOwners): v
     scope.post(
       '/v3/image',
       {
-        config: { auth: { scope: [] }, cost: COSTS.largePicture },
+        config: {
+          auth: { scope: [] },
+          cost: COSTS.largePicture,
+          errors: ['400 LimitReached', '400 decoding_error', '404 not_found'],
+        },
         schema: {
           operationId: 'createImage',
           summary: 'Upload an image for use in a text',

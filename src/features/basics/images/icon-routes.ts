@@ -30,7 +30,7 @@ export function iconRoutes(app: App, deps: Deps, owner: IconOwner, prefix = '/v3
     scope.patch(
       `${path}/:id/icon`,
       {
-        config: { ...config, cost: COSTS.picture },
+        config: { ...config, cost: COSTS.picture, errors: owner.errors ?? [] },
         schema: {
           operationId: `set${noun}Icon`,
           summary: `Set the icon of ${resource}`,

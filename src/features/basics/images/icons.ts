@@ -1,6 +1,7 @@
 // Sets and removes the icons of resources. The old files are deleted after the new icon is saved.
 import type { ScopeName } from '#features/basics/access/scopes.ts'
 import type { Viewer } from '#features/basics/access/viewer.ts'
+import type { DeclaredError } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
 import { transaction } from '#platform/cache/transaction.ts'
@@ -18,6 +19,8 @@ export type IconOwner = {
   /** Required scopes. */
   scopes: readonly ScopeName[]
   limitedTokens?: 'resource'
+  /** Errors of setting the icon. */
+  errors?: readonly DeclaredError[]
   /** Maximum size of the image. */
   maxBytes: number
   /**

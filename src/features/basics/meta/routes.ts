@@ -59,7 +59,7 @@ function operatorProbes(app: App, { checks, ...deps }: MetaDeps): void {
   app.get(
     '/ready',
     {
-      config,
+      config: { ...config, errors: ['400 invalid_input'] },
       schema: {
         operationId: 'getReadiness',
         summary: 'Check each dependency',
@@ -78,7 +78,7 @@ function operatorProbes(app: App, { checks, ...deps }: MetaDeps): void {
   app.get(
     '/metrics',
     {
-      config,
+      config: { ...config, errors: ['404 not_found'] },
       schema: {
         operationId: 'getMetrics',
         summary: 'Get metrics in the Prometheus text format',

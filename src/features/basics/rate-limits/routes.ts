@@ -38,7 +38,7 @@ function writeRoutes(app: App, deps: RateLimitDeps): void {
   app.post(
     '/admin/rate-limits',
     {
-      config: { auth: 'operator' },
+      config: { auth: 'operator', errors: ['409 conflict'] },
       schema: {
         operationId: 'createRateLimit',
         summary: 'Grant a request rate to a token or an IP range',

@@ -173,7 +173,11 @@ function bulkRoute(app: App, deps: Deps): void {
   app.patch(
     '/v3/projects',
     {
-      config: { auth: { scope: ['PROJECT_WRITE'] }, limitedTokens: 'resource' },
+      config: {
+        auth: { scope: ['PROJECT_WRITE'] },
+        limitedTokens: 'resource',
+        errors: ['400 decoding_error', '404 not_found'],
+      },
       schema: {
         operationId: 'updateProjects',
         summary: 'Edit the categories and links of several projects in one transaction',

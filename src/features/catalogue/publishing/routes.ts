@@ -25,6 +25,7 @@ export function publishingRoutes(app: App, deps: Deps): void {
           limitedTokens: 'resource',
           formData: { schema: ProjectData },
           cost: COSTS.archive,
+          errors: ['400 LimitReached'],
         },
         schema: {
           operationId: 'createProject',

@@ -21,7 +21,7 @@ export function resolveRoutes(app: App, deps: Deps): void {
   app.post(
     '/v3/resolve',
     {
-      config: { auth: 'public', cost: COSTS.resolve, whenReadOnly: 'answers' },
+      config: { auth: 'public', cost: COSTS.resolve, whenReadOnly: 'answers', errors: ['400 decoding_error'] },
       schema: {
         operationId: 'resolveItems',
         summary: 'Choose versions for projects and for everything that they require',

@@ -71,7 +71,7 @@ export function threadReads(app: App, deps: ThreadDeps, prefix = '/v3', form: Th
   app.get(
     `${prefix}/threads`,
     {
-      config: READ,
+      config: { ...READ, errors: ['400 decoding_error'] },
       schema: {
         operationId: 'listThreads',
         summary: 'Get threads by ID',
@@ -96,7 +96,7 @@ export function threadWrites(app: App, deps: ThreadDeps, prefix = '/v3'): void {
   app.post(
     `${prefix}/thread/:id`,
     {
-      config: WRITE,
+      config: { ...WRITE, errors: ['400 LimitReached'] },
       schema: {
         operationId: 'postThreadMessage',
         summary: 'Post a message to a thread',

@@ -37,7 +37,7 @@ export function attentionRoutes(app: App, deps: Deps): void {
   app.put(
     '/v3/user/:id/attention/:item/dismissal',
     {
-      config,
+      config: { ...config, errors: ['400 decoding_error'] },
       schema: {
         operationId: 'dismissAttention',
         summary: 'Hide an item of the attention list for 30 days',
@@ -56,7 +56,7 @@ export function attentionRoutes(app: App, deps: Deps): void {
   app.delete(
     '/v3/user/:id/attention/:item/dismissal',
     {
-      config,
+      config: { ...config, errors: ['400 decoding_error'] },
       schema: {
         operationId: 'restoreAttention',
         summary: 'Show a hidden item of the attention list again',

@@ -45,7 +45,7 @@ function collectionReads(app: App, deps: Pick<Deps, 'db' | 'cache' | 'config'>):
   app.get(
     '/v3/collections',
     {
-      config,
+      config: { ...config, errors: ['400 decoding_error'] },
       schema: {
         operationId: 'listCollections',
         summary: 'Get collections by ID',
@@ -91,7 +91,7 @@ function collectionWrites(app: App, deps: Deps): void {
   app.post(
     '/v3/collection',
     {
-      config: { auth: { scope: ['COLLECTION_CREATE'] } },
+      config: { auth: { scope: ['COLLECTION_CREATE'] }, errors: ['400 LimitReached'] },
       schema: {
         operationId: 'createCollection',
         summary: 'Create a collection',

@@ -52,7 +52,7 @@ export function memberRoutes(
   app.get(
     `${prefix}/teams`,
     {
-      config: read,
+      config: { ...read, errors: ['400 decoding_error'] },
       schema: {
         operationId: 'listTeams',
         summary: 'List the members of several teams, one list per team',

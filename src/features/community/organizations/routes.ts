@@ -116,7 +116,7 @@ function writes(app: App, deps: Deps): void {
   app.post(
     '/v3/organization',
     {
-      config: { auth: { scope: ['ORGANIZATION_CREATE'] } },
+      config: { auth: { scope: ['ORGANIZATION_CREATE'] }, errors: ['400 LimitReached'] },
       schema: {
         operationId: 'createOrganization',
         summary: 'Create an organization',

@@ -43,7 +43,7 @@ export function reportReads(app: App, { db }: Pick<Deps, 'db'>, prefix = '/v3'):
   app.get(
     `${prefix}/reports`,
     {
-      config: READ,
+      config: { ...READ, errors: ['400 decoding_error'] },
       schema: {
         operationId: 'listReports',
         summary: 'Get reports by ID',
@@ -86,7 +86,7 @@ export function reportCreation(app: App, deps: Deps, prefix = '/v3', created: 20
   app.post(
     `${prefix}/report`,
     {
-      config: { auth: { scope: ['REPORT_CREATE'] } },
+      config: { auth: { scope: ['REPORT_CREATE'] }, errors: ['400 LimitReached', '404 not_found'] },
       schema: {
         operationId: 'createReport',
         summary: 'Report a project, a version or a user',

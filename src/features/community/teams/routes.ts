@@ -53,7 +53,7 @@ function memberWrites(app: App, deps: TeamDeps, prefix: string): void {
   app.patch(
     `${prefix}/team/:id/members/:user_id`,
     {
-      config: write,
+      config: { ...write, errors: ['400 decoding_error'] },
       schema: {
         operationId: 'updateTeamMember',
         summary: 'Edit a member or a pending invitation',
@@ -73,7 +73,7 @@ function memberWrites(app: App, deps: TeamDeps, prefix: string): void {
   app.delete(
     `${prefix}/team/:id/members/:user_id`,
     {
-      config: write,
+      config: { ...write, errors: ['400 decoding_error'] },
       schema: {
         operationId: 'removeTeamMember',
         summary: 'Remove a member, leave a team, or withdraw or decline an invitation',

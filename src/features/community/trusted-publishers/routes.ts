@@ -71,7 +71,7 @@ export function trustedPublisherRoutes(app: App, deps: PublisherDeps): void {
     app.delete(
       `${path}/:publisher_id`,
       {
-        config: { auth: { scope: [write] }, limitedTokens: 'resource' },
+        config: { auth: { scope: [write] }, limitedTokens: 'resource', errors: ['400 decoding_error'] },
         schema: {
           operationId: `remove${noun}Publisher`,
           summary: `Remove a trusted publisher of ${article} ${kind}`,

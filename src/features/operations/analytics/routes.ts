@@ -23,6 +23,7 @@ export function analyticsRoutes(app: App, deps: Pick<Deps, 'db' | 'analytics'>):
         keepProtoKeys: true,
         cost: COSTS.analytics,
         whenReadOnly: 'answers',
+        errors: ['500 analytics_database_error'],
       },
       schema: {
         operationId: 'queryAnalytics',

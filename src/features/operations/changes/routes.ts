@@ -12,7 +12,7 @@ export function changeRoutes(app: App, deps: Pick<Deps, 'db' | 'log' | 'metrics'
   app.get(
     CHANGES_PATH,
     {
-      config: { auth: 'public', cache: 'shared' },
+      config: { auth: 'public', cache: 'shared', errors: ['410 cursor_expired'] },
       schema: {
         operationId: 'listChanges',
         summary: 'List the changes of the public catalogue',

@@ -24,7 +24,11 @@ export function downloadRoutes(app: App, deps: DownloadDeps): void {
   app.get(
     '/data/:project_id/versions/:version_id/:filename',
     {
-      config: { auth: { read: ['VERSION_READ'] }, limitedTokens: 'versions' },
+      config: {
+        auth: { read: ['VERSION_READ'] },
+        limitedTokens: 'versions',
+        errors: ['206', '304', '416 invalid_input'],
+      },
       schema: {
         operationId: 'downloadFile',
         summary: 'Download a file of a version',
@@ -117,12 +121,15 @@ function imageRoutes(app: App, deps: Deps): void {
   const about = { summary: 'Get an image', produces: ['image/*'], response: {} }
   app.get(
     '/data/:folder/:picture',
-    { config, schema: { operationId: 'getPicture', ...about, params: PictureParams } },
+    { config: { ...config, errors: ['304'] }, schema: { operationId: 'getPicture', ...about, params: PictureParams } },
     (req, reply) => sendImage(req, reply, deps, `${req.params.folder}/${req.params.picture}`),
   )
   app.get(
     '/data/:folder/images/:picture',
-    { config, schema: { operationId: 'getGalleryPicture', ...about, params: PictureParams } },
+    {
+      config: { ...config, errors: ['304'] },
+      schema: { operationId: 'getGalleryPicture', ...about, params: PictureParams },
+    },
     (req, reply) => sendImage(req, reply, deps, `${req.params.folder}/images/${req.params.picture}`),
   )
 }

@@ -39,7 +39,7 @@ export function deletionRoute(app: App, deps: DeletingDeps, prefix = '/v3'): voi
   app.delete(
     `${prefix}/user/:id`,
     {
-      config: { auth: { scope: ['USER_DELETE'] }, cost: COSTS.password },
+      config: { auth: { scope: ['USER_DELETE'] }, cost: COSTS.password, errors: ['401 invalid_credentials'] },
       schema: {
         operationId: 'deleteUser',
         summary: 'Delete an account',

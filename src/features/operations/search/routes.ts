@@ -23,7 +23,7 @@ export function searchRoutes(app: App, deps: SearchDeps): void {
   app.get(
     '/v3/search',
     {
-      config: { auth: 'public', cache: 'shared' },
+      config: { auth: 'public', cache: 'shared', errors: ['500 search_error'] },
       schema: {
         operationId: 'searchProjects',
         summary: 'Search for projects',
@@ -112,7 +112,7 @@ function rebuildRoutes(app: App, deps: SearchDeps): void {
       url,
       {
         // A repair, which works also while the instance is read-only.
-        config: { auth: 'operator', whenReadOnly: 'answers' },
+        config: { auth: 'operator', whenReadOnly: 'answers', errors: ['204'] },
         schema: {
           operationId: 'rebuildSearch',
           summary: 'Rebuild the search index',

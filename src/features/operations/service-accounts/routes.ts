@@ -47,7 +47,7 @@ function accountRoutes(app: App, deps: Deps): void {
   app.post(
     PATH,
     {
-      config: { auth: { scope: ['ORGANIZATION_WRITE'] } },
+      config: { auth: { scope: ['ORGANIZATION_WRITE'] }, errors: ['400 LimitReached'] },
       schema: {
         operationId: 'createServiceAccount',
         summary: 'Create a service account of an organization',
@@ -87,7 +87,11 @@ function tokenRoutes(app: App, deps: IssuingDeps): void {
   app.post(
     `${PATH}/:user_id/tokens`,
     {
-      config: { auth: { scope: ['ORGANIZATION_WRITE', 'PAT_CREATE'] }, cost: COSTS.password },
+      config: {
+        auth: { scope: ['ORGANIZATION_WRITE', 'PAT_CREATE'] },
+        cost: COSTS.password,
+        errors: ['400 LimitReached', '401 invalid_credentials'],
+      },
       schema: {
         operationId: 'createServiceToken',
         summary: 'Create an access token of a service account; its secret is returned only once',

@@ -75,7 +75,7 @@ function saveRoutes(app: App, deps: Deps): void {
   app.post(
     PATH,
     {
-      config: WRITE,
+      config: { ...WRITE, errors: ['400 LimitReached'] },
       schema: {
         operationId: 'createWebhook',
         summary: 'Create a webhook; its secret is returned only once',

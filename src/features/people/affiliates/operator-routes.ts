@@ -12,7 +12,7 @@ export function affiliateOperatorRoutes(app: App, deps: Pick<Deps, 'db' | 'cache
     scope.post(
       '/admin/affiliate-conversion',
       {
-        config: { auth: 'operator' },
+        config: { auth: 'operator', errors: ['409 conflict'] },
         schema: {
           operationId: 'recordConversion',
           summary: 'Record a sale made through an affiliate code',

@@ -68,7 +68,7 @@ function creation(app: App, deps: AffiliateDeps): void {
     app.route({
       method,
       url: '/affiliate',
-      config: session,
+      config: { ...session, errors: ['400 LimitReached'] },
       schema: {
         operationId: method === 'POST' ? 'createAffiliateCode' : 'putAffiliateCode',
         hide: method === 'PUT',

@@ -88,7 +88,7 @@ export function notificationReads(
   app.get(
     `${prefix}/notifications`,
     {
-      config: READ,
+      config: { ...READ, errors: ['400 decoding_error'] },
       schema: {
         operationId: 'listNotifications',
         summary: 'Get notifications by ID, newest first',
@@ -123,7 +123,7 @@ export function notificationWrites(app: App, { db }: Pick<Deps, 'db'>, prefix = 
   for (const { method, change, one, many } of CHANGES) {
     app[method](
       `${prefix}/notifications`,
-      { config: WRITE, schema: { ...many, querystring: IdsQuery } },
+      { config: { ...WRITE, errors: ['400 decoding_error'] }, schema: { ...many, querystring: IdsQuery } },
       async (req, reply) => {
         await change(db, parseNotificationIds(req.query), requireViewer(req).id)
         return done(reply)

@@ -28,7 +28,7 @@ function revenueRoute(app: App, deps: OperatorDeps): void {
   app.post(
     '/admin/revenue',
     {
-      config,
+      config: { ...config, errors: ['409 conflict'] },
       schema: {
         operationId: 'distributeRevenue',
         summary: "Distribute revenue by a day's monetized views and signed-in downloads",
@@ -48,7 +48,7 @@ function ledgerRoutes(app: App, deps: OperatorDeps): void {
   app.post(
     '/admin/payout',
     {
-      config,
+      config: { ...config, errors: ['409 conflict'] },
       schema: {
         operationId: 'recordPayout',
         summary: 'Record a payout that the operator has made',

@@ -10,6 +10,7 @@ export function avatarOwner({ db }: Pick<Deps, 'db'>): IconOwner {
     path: '/v3/user',
     noun: 'User',
     scopes: ['USER_WRITE'],
+    errors: ['500 file_hosting_error'],
     maxBytes: ICON_BYTES_MAX - 1,
     authorize: async (viewer, name) => requireEditableUser(viewer, await getAccountByName(db, name)).id,
     write: async (tx, changed, { id, icon }) => {

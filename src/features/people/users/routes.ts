@@ -54,6 +54,7 @@ export function userReads(app: App, deps: UserDeps, prefix = '/v3', { schema, to
         limitedTokens: 'own',
         cache: 'private',
         ready: (_, viewer) => (viewer === null ? undefined : peekOwn(deps, viewer, own)),
+        errors: ['424 auth_error'],
       },
       schema: {
         operationId: 'getOwnUser',
@@ -133,7 +134,7 @@ function foundUsers(app: App, deps: UserDeps): void {
   app.get(
     '/v3/user_email',
     {
-      config: { auth: { scope: ['USER_READ_EMAIL'] }, role: 'admin', cache: 'private' },
+      config: { auth: { scope: ['USER_READ_EMAIL'] }, role: 'admin', cache: 'private', errors: ['404 not_found'] },
       schema: {
         operationId: 'getUserByEmail',
         summary: 'Get a user by email address',
@@ -153,7 +154,7 @@ function updateRoute(app: App, deps: UpdatingDeps, prefix: string): void {
   app.patch(
     `${prefix}/user/:id`,
     {
-      config: { auth: { scope: ['USER_WRITE'] } },
+      config: { auth: { scope: ['USER_WRITE'] }, errors: ['400 LimitReached', '401 invalid_credentials'] },
       schema: {
         operationId: 'updateUser',
         summary: 'Edit a user',

@@ -1,9 +1,9 @@
-// The errors of each operation: those that follow from its route, and those of operation-errors.json. The description
+// The errors of each operation: those that follow from its route, and those that the route declares. The description
 // lists them, and tests reject a response with any other error.
 import type { FastifyContextConfig } from 'fastify'
 import { ERRORS, type ErrorKind } from '#lib/errors.ts'
+import { IdParams } from '../query-values.ts'
 import type { RouteEntry } from '../route-config.ts'
-import operationErrors from './operation-errors.json' with { type: 'json' }
 
 /** Errors that every operation can return. */
 const GENERAL: readonly ErrorKind[] = [
@@ -18,28 +18,27 @@ const GENERAL: readonly ErrorKind[] = [
   'service_unavailable',
 ]
 
-const BY_OPERATION: Readonly<Record<string, readonly string[]>> = operationErrors
-
 /** Returns the errors that do not depend on the operation, each as status and error code: `503 database_error`. */
 export function generalErrors({ unlimited }: FastifyContextConfig): string[] {
   return keysOf(unlimited === true ? ['internal_error'] : GENERAL)
 }
 
-/** Returns the other errors of an operation, in the order of their status. An error without a body is only a status. */
-export function ownErrors({
-  method,
-  operationId,
-  config: { auth },
-}: Pick<RouteEntry, 'method' | 'operationId' | 'config'>): string[] {
+/** Returns the other errors of an operation, in the order of their status. */
+export function ownErrors({ method, url, config: { auth, errors = [] }, schema }: RouteEntry): string[] {
   const hasBody = method !== 'GET'
   const needsToken = typeof auth === 'object' && 'scope' in auth
   const derived: ErrorKind[] = [
     ...(hasBody ? (['json_error', 'request_timeout', 'validation_error'] as const) : []),
     ...(needsToken ? (['unauthorized', 'forbidden'] as const) : []),
     ...(hasBody && needsToken ? (['conflict'] as const) : []),
-    ...(auth === 'operator' ? (['not_found'] as const) : []),
+    ...(schema.params === IdParams ? (['decoding_error'] as const) : []),
+    ...(auth === 'operator' || url.includes(':') ? (['not_found'] as const) : []),
   ]
-  return [...new Set([...keysOf(derived), ...(BY_OPERATION[operationId] ?? [])])].sort()
+  const keys = new Set([...keysOf(derived), ...errors])
+  // The routes of the v2 API declare their 404, which has no body.
+  const hasOwnAbsent = (schema.response as Record<string, unknown> | undefined)?.[404] !== undefined
+  if (hasOwnAbsent && keys.delete('404 not_found')) keys.add('404')
+  return [...keys].sort()
 }
 
 /** Returns the key of an error: `409 conflict`, or only the status if the response has no body. */

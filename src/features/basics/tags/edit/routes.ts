@@ -43,7 +43,7 @@ function listRoutes(app: App, deps: TagEditDeps, list: TagListName): void {
   app.put(
     `/admin/tags/${list}`,
     {
-      config,
+      config: { ...config, errors: ['409 conflict'] },
       schema: {
         operationId: `update${id}`,
         summary: `Replace the list of ${words}`,

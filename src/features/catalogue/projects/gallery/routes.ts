@@ -22,7 +22,7 @@ export function galleryRoutes(app: App, deps: Deps, prefix: string): void {
     scope.post(
       path,
       {
-        config: { ...config, cost: COSTS.largePicture },
+        config: { ...config, cost: COSTS.largePicture, errors: ['500 file_hosting_error'] },
         schema: {
           operationId: 'addGalleryPicture',
           summary: 'Add an image to the gallery',

@@ -13,7 +13,12 @@ export function similarRoute(app: App, deps: ProjectReader): void {
   app.get(
     '/v3/project/similar',
     {
-      config: { auth: { scope: ['PROJECT_READ'] }, limitedTokens: 'resource', cache: 'private' },
+      config: {
+        auth: { scope: ['PROJECT_READ'] },
+        limitedTokens: 'resource',
+        cache: 'private',
+        errors: ['400 decoding_error'],
+      },
       schema: {
         operationId: 'listSimilarProjects',
         summary: 'List projects with a similar name or icon',

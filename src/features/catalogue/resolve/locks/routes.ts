@@ -15,14 +15,14 @@ import { metafilePath, writeIndex, writeMetafile, writePack } from './packwiz.ts
 import { getLockContent, getLockFiles, storeLock } from './store-lock.ts'
 
 const config = { auth: 'public', cache: 'shared' } as const
-const packConfig = { ...config, cost: COSTS.resolve } as const
+const packConfig = { ...config, cost: COSTS.resolve, errors: ['409 conflict'] } as const
 const TOML = 'application/toml; charset=utf-8'
 
 export function lockRoutes(app: App, deps: Deps): void {
   app.post(
     '/v3/lock',
     {
-      config: { auth: 'public', cost: COSTS.resolve },
+      config: { auth: 'public', cost: COSTS.resolve, errors: ['400 decoding_error'] },
       schema: {
         operationId: 'createLock',
         summary: 'Store a list of versions as a lock',
@@ -114,7 +114,7 @@ function packwizRoutes(app: App, deps: Deps): void {
   app.get(
     '/v3/lock/:id/:folder/:file',
     {
-      config,
+      config: { ...config, errors: ['409 conflict'] },
       schema: {
         operationId: 'getLockMetafile',
         summary: 'Get the description of a file in a packwiz pack',

@@ -39,7 +39,11 @@ function writeRoutes(app: App, deps: Deps): void {
   app.post(
     '/v3/advisory',
     {
-      config: { auth: { scope: ['VERSION_WRITE'] }, limitedTokens: 'resource' },
+      config: {
+        auth: { scope: ['VERSION_WRITE'] },
+        limitedTokens: 'resource',
+        errors: ['400 LimitReached', '404 not_found'],
+      },
       schema: {
         operationId: 'createAdvisory',
         summary: 'Create an advisory about versions or files',
@@ -100,7 +104,7 @@ function readRoutes(app: App, deps: Deps): void {
   app.get(
     '/v3/advisories',
     {
-      config,
+      config: { ...config, errors: ['403 unauthorized', '404 not_found'] },
       schema: {
         operationId: 'listAdvisories',
         summary: 'List advisories in the order of their last change, the oldest first',

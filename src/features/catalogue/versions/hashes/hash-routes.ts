@@ -30,7 +30,12 @@ function singleReads(app: App, deps: Deps, { prefix, version: { schema, toJson }
   app.get(
     `${prefix}/version_file/:hash`,
     {
-      config: { auth: { read: ['VERSION_READ'] }, limitedTokens: 'versions', cache: 'public' },
+      config: {
+        auth: { read: ['VERSION_READ'] },
+        limitedTokens: 'versions',
+        cache: 'public',
+        errors: ['400 decoding_error'],
+      },
       schema: {
         operationId: 'getVersionByHash',
         summary: 'Get the version that contains a file, or the latest of several',
@@ -47,7 +52,7 @@ function singleReads(app: App, deps: Deps, { prefix, version: { schema, toJson }
   app.get(
     `${prefix}/version_file/:hash/download`,
     {
-      config: { auth: { read: ['VERSION_READ'] }, limitedTokens: 'versions' },
+      config: { auth: { read: ['VERSION_READ'] }, limitedTokens: 'versions', errors: ['400 decoding_error'] },
       schema: {
         operationId: 'downloadByHash',
         summary: 'Redirect to the download URL of a file',
@@ -141,7 +146,7 @@ function deletion(app: App, deps: Deps, { prefix }: CatalogueForms): void {
   app.delete(
     `${prefix}/version_file/:hash`,
     {
-      config: { auth: { scope: ['VERSION_WRITE'] }, limitedTokens: 'resource' },
+      config: { auth: { scope: ['VERSION_WRITE'] }, limitedTokens: 'resource', errors: ['400 decoding_error'] },
       schema: {
         operationId: 'deleteVersionFile',
         summary: 'Delete a file from a version that has other files',

@@ -45,7 +45,7 @@ function singleUpdate(app: App, deps: Deps, { prefix, version: { schema, toJson 
   app.post(
     `${prefix}/version_file/:hash/update`,
     {
-      config,
+      config: { ...config, errors: ['400 decoding_error'] },
       schema: {
         operationId: 'findUpdate',
         summary: singleSummary,
@@ -106,7 +106,7 @@ function queryUpdates(app: App, deps: Deps): void {
   app.get(
     '/v3/version_file/:hash/update',
     {
-      config: cached,
+      config: { ...cached, errors: ['400 decoding_error'] },
       schema: {
         operationId: 'getUpdate',
         summary: singleSummary,

@@ -40,7 +40,7 @@ export function impactRoutes(app: App, deps: Deps): void {
   app.get(
     '/v3/project/:id/impact/:job',
     {
-      config,
+      config: { ...config, errors: ['400 decoding_error'] },
       schema: {
         operationId: 'getImpactReport',
         summary: 'Get the result of a job that computes an impact report',

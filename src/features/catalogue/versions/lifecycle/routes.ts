@@ -25,7 +25,7 @@ export function versionEditRoutes(app: App, deps: Deps): void {
     '/v3/version/:id',
     {
       attachValidation: true,
-      config: { auth: { scope: ['VERSION_WRITE'] }, limitedTokens: 'versions' },
+      config: { auth: { scope: ['VERSION_WRITE'] }, limitedTokens: 'versions', errors: ['500 file_hosting_error'] },
       schema: {
         operationId: 'updateVersion',
         summary: 'Edit a version',
@@ -56,7 +56,11 @@ function bulkRoute(app: App, deps: Deps): void {
   app.patch(
     '/v3/versions',
     {
-      config: { auth: { scope: ['VERSION_WRITE'] }, limitedTokens: 'versions' },
+      config: {
+        auth: { scope: ['VERSION_WRITE'] },
+        limitedTokens: 'versions',
+        errors: ['400 decoding_error', '404 not_found'],
+      },
       schema: {
         operationId: 'updateVersions',
         summary: 'Edit the status and simple fields of several versions in one transaction',

@@ -53,7 +53,7 @@ function versionReads(app: App, deps: Deps, api: CatalogueForms): void {
   app.get(
     `${prefix}/versions`,
     {
-      config,
+      config: { ...config, errors: ['400 decoding_error'] },
       schema: {
         operationId: 'listVersions',
         summary: 'Get versions by ID',

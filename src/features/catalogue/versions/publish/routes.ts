@@ -30,6 +30,7 @@ export function versionUploadRoutes(app: App, deps: Deps): void {
           limitedTokens: 'versions',
           formData: { schema: VersionData },
           cost: COSTS.archive,
+          errors: ['500 file_hosting_error'],
         },
         schema: {
           operationId: 'createVersion',

@@ -2,8 +2,9 @@
 
 import Type from 'typebox'
 import { invalidInput } from '#lib/errors.ts'
+import { ID_PATTERN } from '#lib/ids.ts'
 import { openScope } from '#platform/http/mounts.ts'
-import { IdParams } from '#platform/http/query-values.ts'
+import { pathId } from '#platform/http/query-values.ts'
 import { EXPOSED_HEADERS } from '#platform/http/request-context.ts'
 import { done, Empty } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
@@ -15,6 +16,17 @@ import { offsetHeaders, stateHeaders, UploadView, uploadView } from './views.ts'
 
 const PATH = '/v3/upload'
 const config = { auth: { scope: [] }, limitedTokens: 'versions' } as const
+/** Errors of the operations that store bytes. */
+const PART_ERRORS = [
+  '400 LimitReached',
+  '412 invalid_input',
+  '413 invalid_input',
+  '415 invalid_input',
+  '460 invalid_input',
+  '500 file_hosting_error',
+] as const
+/** An upload whose ID has the wrong form does not exist, like any other unknown upload. */
+const UploadParams = pathId('ID', ID_PATTERN, ['AABBCCDD'])
 const NOTE = 'Needs the scope VERSION_CREATE or PROJECT_CREATE, and the header `Tus-Resumable: 1.0.0`.'
 
 export function uploadRoutes(app: App, deps: Deps): void {
@@ -46,7 +58,7 @@ function creation(scope: App, handlers: UploadHandlers): void {
   scope.post(
     PATH,
     {
-      config,
+      config: { ...config, errors: PART_ERRORS },
       schema: {
         operationId: 'createUpload',
         summary: 'Create a resumable upload (tus)',
@@ -77,12 +89,12 @@ function reads(scope: App, deps: Deps): void {
   scope.get(
     `${PATH}/:id`,
     {
-      config,
+      config: { ...config, errors: ['412 invalid_input'] },
       schema: {
         operationId: 'getUpload',
         summary: 'Get the stored length of an upload',
         description: `${NOTE} tus clients send HEAD, and read the headers \`Upload-Offset\` and \`Upload-Length\`.`,
-        params: IdParams,
+        params: UploadParams,
         response: { 200: UploadView },
       },
     },
@@ -98,12 +110,12 @@ function writes(scope: App, { append, remove, state }: UploadHandlers): void {
   scope.patch(
     `${PATH}/:id`,
     {
-      config,
+      config: { ...config, errors: PART_ERRORS },
       schema: {
         operationId: 'appendToUpload',
         summary: 'Add a part to an upload (tus)',
         description: `${NOTE} \`Upload-Offset\` is the stored length. \`Upload-Checksum\` has the checksum of the body in Base64.`,
-        params: IdParams,
+        params: UploadParams,
         consumes: ['application/offset+octet-stream'],
       },
     },
@@ -112,20 +124,25 @@ function writes(scope: App, { append, remove, state }: UploadHandlers): void {
   scope.delete(
     `${PATH}/:id`,
     {
-      config,
-      schema: { operationId: 'deleteUpload', summary: 'Delete an upload (tus)', description: NOTE, params: IdParams },
+      config: { ...config, errors: ['412 invalid_input'] },
+      schema: {
+        operationId: 'deleteUpload',
+        summary: 'Delete an upload (tus)',
+        description: NOTE,
+        params: UploadParams,
+      },
     },
     remove,
   )
   scope.post(
     `${PATH}/:id`,
     {
-      config,
+      config: { ...config, errors: PART_ERRORS },
       schema: {
         operationId: 'overrideUploadMethod',
         summary: 'Add a part to an upload, or delete it, where only POST is possible (tus)',
         description: `${NOTE} The header \`X-HTTP-Method-Override\` is PATCH, DELETE or HEAD.`,
-        params: IdParams,
+        params: UploadParams,
         consumes: ['application/offset+octet-stream'],
       },
     },

@@ -19,7 +19,7 @@ export function entryRoutes(app: App, deps: EntryRouteDeps): void {
   app.get(
     '/moderation/versions/:id/entries',
     {
-      config: { ...config, cost: 5 },
+      config: { ...config, cost: 5, errors: ['500 file_hosting_error'] },
       schema: {
         operationId: 'listVersionEntries',
         summary: 'List the entries of the archives of a version',
@@ -40,7 +40,7 @@ export function entryRoutes(app: App, deps: EntryRouteDeps): void {
   app.get(
     '/moderation/versions/:id/entry',
     {
-      config: { ...config, cost: 5 },
+      config: { ...config, cost: 5, errors: ['500 file_hosting_error'] },
       schema: {
         operationId: 'getVersionEntry',
         summary: 'Get the text of an entry of an archive',

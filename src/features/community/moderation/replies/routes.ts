@@ -51,7 +51,7 @@ function editRoutes(app: App, deps: ReplyDeps): void {
   app.post(
     '/moderation/replies',
     {
-      config: WRITE,
+      config: { ...WRITE, errors: ['400 LimitReached'] },
       schema: {
         operationId: 'createSavedReply',
         summary: 'Create a saved reply',

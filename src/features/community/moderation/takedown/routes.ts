@@ -20,7 +20,7 @@ export function takedownRoutes(app: App, deps: TakedownDeps): void {
   app.post(
     '/moderation/takedown',
     {
-      config: WRITE,
+      config: { ...WRITE, errors: ['404 not_found'] },
       schema: {
         operationId: 'takeDown',
         summary: 'Take content down',

@@ -28,7 +28,7 @@ export function exchangeRoutes(app: App, deps: Omit<ExchangeDeps, 'keys'>): void
     scope.post(
       '/oidc/token',
       {
-        config: { auth: 'public', cost: COSTS.password },
+        config: { auth: 'public', cost: COSTS.password, errors: ['424 auth_error'] },
         schema: {
           operationId: 'exchangeBuildToken',
           summary: 'Exchange the token of a build for a token that publishes',
@@ -45,7 +45,7 @@ export function exchangeRoutes(app: App, deps: Omit<ExchangeDeps, 'keys'>): void
     scope.delete(
       '/oidc/token',
       {
-        config: { auth: 'public' },
+        config: { auth: 'public', errors: ['401 unauthorized'] },
         schema: {
           operationId: 'endPublisherToken',
           summary: "End the build's token before it expires",

@@ -11,7 +11,7 @@ export function projectStatisticsRoutes(app: App, deps: Deps & { statistics: Pro
   app.get(
     '/v3/project/:id/statistics',
     {
-      config: { auth: { read: ['PROJECT_READ'] }, limitedTokens: 'resource' },
+      config: { auth: { read: ['PROJECT_READ'] }, limitedTokens: 'resource', errors: ['500 analytics_database_error'] },
       schema: {
         operationId: 'getProjectStatistics',
         summary: 'Get the downloads of a project by day, version, loader, game version and country',

@@ -36,7 +36,12 @@ function versionArchive(app: App, deps: DownloadDeps): void {
   app.get(
     '/v3/version/:id/archive',
     {
-      config: { auth: { read: ['VERSION_READ'] }, limitedTokens: 'versions', cost: COSTS.archive },
+      config: {
+        auth: { read: ['VERSION_READ'] },
+        limitedTokens: 'versions',
+        cost: COSTS.archive,
+        errors: ['304', '500 file_hosting_error'],
+      },
       schema: {
         operationId: 'downloadVersionArchive',
         summary: 'Download the files of a version and of its dependencies as one archive',
@@ -69,7 +74,7 @@ function collectionArchive(app: App, deps: DownloadDeps): void {
   app.get(
     '/v3/collection/:id/archive',
     {
-      config: { auth: { read: scopes }, limitedTokens: 'anonymous', cost: COSTS.archive },
+      config: { auth: { read: scopes }, limitedTokens: 'anonymous', cost: COSTS.archive, errors: ['304'] },
       schema: {
         operationId: 'downloadCollectionArchive',
         summary: 'Download the projects of a collection as one archive',

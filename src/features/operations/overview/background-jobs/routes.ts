@@ -33,7 +33,7 @@ export function jobRoutes(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
   app.post(
     '/admin/job/:id/retry',
     {
-      config: repair,
+      config: { ...repair, errors: ['409 conflict'] },
       schema: {
         operationId: 'retryJob',
         summary: 'Run a failed job again as soon as possible',
@@ -48,7 +48,7 @@ export function jobRoutes(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
   app.delete(
     '/admin/job/:id',
     {
-      config: repair,
+      config: { ...repair, errors: ['409 conflict'] },
       schema: {
         operationId: 'discardJob',
         summary: 'Delete a failed job without running it',

@@ -136,7 +136,7 @@ function bulkEdit(app: App, deps: Deps): void {
   app.patch(
     '/projects',
     {
-      config: WRITE,
+      config: { ...WRITE, errors: ['400 decoding_error', '404 not_found'] },
       schema: {
         operationId: 'updateProjectsV2',
         summary: 'Edit categories and links of many projects. If one edit fails, no project is changed',

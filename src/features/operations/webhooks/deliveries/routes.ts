@@ -42,7 +42,7 @@ export function deliveryRoutes(app: App, deps: Deps): void {
   app.get(
     `${PATH}/deliveries/:delivery`,
     {
-      config: READ,
+      config: { ...READ, errors: ['400 decoding_error'] },
       schema: {
         operationId: 'getWebhookDelivery',
         summary: 'Get a delivery with the requests and responses of its attempts',
@@ -64,7 +64,7 @@ function sendRoutes(app: App, deps: Deps): void {
   app.post(
     `${PATH}/ping`,
     {
-      config: WRITE,
+      config: { ...WRITE, errors: ['400 LimitReached'] },
       schema: {
         operationId: 'pingWebhook',
         summary: 'Send the event webhook.ping to a webhook',
@@ -80,7 +80,7 @@ function sendRoutes(app: App, deps: Deps): void {
   app.post(
     `${PATH}/deliveries/:delivery/redeliver`,
     {
-      config: WRITE,
+      config: { ...WRITE, errors: ['400 LimitReached', '400 decoding_error'] },
       schema: {
         operationId: 'redeliverWebhookDelivery',
         summary: 'Send the event of a finished delivery again',

@@ -32,7 +32,11 @@ export function accessTokenRoutes(app: App, deps: AccountDeps): void {
   app.post(
     '/pat',
     {
-      config: { auth: { scope: ['PAT_CREATE'] }, cost: COSTS.password },
+      config: {
+        auth: { scope: ['PAT_CREATE'] },
+        cost: COSTS.password,
+        errors: ['400 LimitReached', '401 invalid_credentials'],
+      },
       schema: {
         operationId: 'createAccessToken',
         summary: 'Create an access token; its secret is returned only once',
@@ -53,7 +57,7 @@ export function accessTokenRoutes(app: App, deps: AccountDeps): void {
   app.patch(
     '/pat/:id',
     {
-      config: { auth: { scope: ['PAT_WRITE'] } },
+      config: { auth: { scope: ['PAT_WRITE'] }, errors: ['401 invalid_credentials'] },
       schema: {
         operationId: 'updateAccessToken',
         summary: 'Change the name or the expiry of an access token',

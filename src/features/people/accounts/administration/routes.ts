@@ -22,7 +22,7 @@ type AdministrationDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'now'> & { conf
 
 const config = { auth: 'operator' } as const
 /** Configuration of the routes for which an admin confirms the password. */
-const confirmed = { auth: 'operator', cost: COSTS.password } as const
+const confirmed = { auth: 'operator', cost: COSTS.password, errors: ['401 invalid_credentials'] } as const
 
 export function administrationRoutes(app: App, deps: AdministrationDeps): void {
   mountInternal(app, (scope) => {

@@ -28,7 +28,7 @@ function linkRoutes(app: App, deps: AccountDeps): void {
   app.post(
     '/auth/code-host',
     {
-      config,
+      config: { ...config, errors: ['401 invalid_credentials', '404 not_found', '424 auth_error'] },
       schema: {
         operationId: 'linkCodeHost',
         summary: 'Link the account at the code host that owns a token',

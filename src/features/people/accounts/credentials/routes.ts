@@ -20,7 +20,7 @@ function passwordRoutes(app: App, deps: AccountDeps): void {
   app.post(
     '/auth/password/reset',
     {
-      config: { auth: 'public' },
+      config: { auth: 'public', errors: ['400 captcha_error'] },
       schema: {
         operationId: 'requestPasswordReset',
         summary: 'Send a password reset link by email',
@@ -37,7 +37,12 @@ function passwordRoutes(app: App, deps: AccountDeps): void {
     '/auth/password',
     {
       // With a flow, no sign-in is required. Otherwise the handler requires USER_AUTH_WRITE.
-      config: { auth: { read: SCOPES.map(({ name }) => name) }, cost: COSTS.password, whenReadOnly: 'refused' },
+      config: {
+        auth: { read: SCOPES.map(({ name }) => name) },
+        cost: COSTS.password,
+        whenReadOnly: 'refused',
+        errors: ['401 invalid_credentials'],
+      },
       schema: {
         operationId: 'changePassword',
         summary: 'Set a password with the old password or the flow of a reset link',
@@ -64,7 +69,11 @@ function emailRoutes(app: App, deps: AccountDeps): void {
   app.patch(
     '/auth/email',
     {
-      config: { auth: { scope: ['USER_AUTH_WRITE'] }, cost: COSTS.password },
+      config: {
+        auth: { scope: ['USER_AUTH_WRITE'] },
+        cost: COSTS.password,
+        errors: ['401 invalid_credentials', '404 not_found'],
+      },
       schema: {
         operationId: 'changeEmail',
         summary: 'Change the email address',
@@ -91,7 +100,7 @@ function emailRoutes(app: App, deps: AccountDeps): void {
   app.post(
     '/auth/email/undo',
     {
-      config: { auth: 'public' },
+      config: { auth: 'public', errors: ['409 conflict'] },
       schema: {
         operationId: 'undoEmailChange',
         summary: 'Undo a change of the email address with the flow of a link',

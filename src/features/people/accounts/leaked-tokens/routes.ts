@@ -42,7 +42,12 @@ function reportRoute(app: App, deps: LeakDeps, keys: ReportKeys | undefined): vo
     scope.post(
       '/leaked-tokens',
       {
-        config: { auth: 'public', cost: COSTS.password, rawBody: LeakReports },
+        config: {
+          auth: 'public',
+          cost: COSTS.password,
+          rawBody: LeakReports,
+          errors: ['401 unauthorized', '404 not_found', '424 auth_error'],
+        },
         schema: {
           operationId: 'reportLeakedTokens',
           summary: 'Revoke tokens that a code host has found',

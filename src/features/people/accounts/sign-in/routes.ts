@@ -13,7 +13,7 @@ export function signInRoutes(app: App, deps: AccountDeps): void {
   app.post(
     '/auth/login',
     {
-      config: { auth: 'public', cost: COSTS.password },
+      config: { auth: 'public', cost: COSTS.password, errors: ['400 captcha_error', '401 invalid_credentials'] },
       schema: {
         operationId: 'signIn',
         summary: 'Sign in with a username or email address and a password',
@@ -36,7 +36,7 @@ export function signInRoutes(app: App, deps: AccountDeps): void {
   app.post(
     '/auth/login/2fa',
     {
-      config: { auth: 'public' },
+      config: { auth: 'public', errors: ['401 invalid_credentials'] },
       schema: {
         operationId: 'signInWithSecondFactor',
         summary: 'Complete a sign-in with a two-factor code or a backup code',

@@ -13,7 +13,7 @@ export function signUpRoutes(app: App, deps: AccountDeps): void {
   app.post(
     '/auth/create',
     {
-      config: { auth: 'public', cost: COSTS.password },
+      config: { auth: 'public', cost: COSTS.password, errors: ['400 captcha_error', '409 conflict', '424 auth_error'] },
       schema: {
         operationId: 'createAccount',
         summary: 'Sign up',
@@ -33,7 +33,7 @@ export function signUpRoutes(app: App, deps: AccountDeps): void {
   app.post(
     '/auth/create/validate',
     {
-      config: { auth: 'public', cost: COSTS.password, whenReadOnly: 'answers' },
+      config: { auth: 'public', cost: COSTS.password, whenReadOnly: 'answers', errors: ['409 conflict'] },
       schema: {
         operationId: 'validateNewAccount',
         summary: 'Validate a sign-up without creating an account',

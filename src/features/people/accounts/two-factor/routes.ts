@@ -24,7 +24,7 @@ export function twoFactorRoutes(app: App, deps: AccountDeps): void {
   app.post(
     '/auth/2fa',
     {
-      config: { auth: { scope: ['USER_AUTH_WRITE'] }, cost: COSTS.password },
+      config: { auth: { scope: ['USER_AUTH_WRITE'] }, cost: COSTS.password, errors: ['401 invalid_credentials'] },
       schema: {
         operationId: 'enableTwoFactor',
         summary: 'Enable two-factor sign-in with a first code',
@@ -38,7 +38,7 @@ export function twoFactorRoutes(app: App, deps: AccountDeps): void {
   app.delete(
     '/auth/2fa',
     {
-      config: { auth: { scope: ['USER_AUTH_WRITE'] }, cost: COSTS.password },
+      config: { auth: { scope: ['USER_AUTH_WRITE'] }, cost: COSTS.password, errors: ['401 invalid_credentials'] },
       schema: {
         operationId: 'disableTwoFactor',
         summary: 'Disable two-factor sign-in with a two-factor code or a backup code',

@@ -40,7 +40,7 @@ function reads(app: App, { db, config }: Deps): void {
   app.get(
     '/oauth/apps',
     {
-      config: { auth: 'public', cache: 'shared' },
+      config: { auth: 'public', cache: 'shared', errors: ['400 decoding_error'] },
       schema: {
         operationId: 'listApplications',
         summary: 'Get OAuth applications by ID',
@@ -61,7 +61,7 @@ function writes(app: App, deps: Deps): void {
   app.post(
     '/oauth/app',
     {
-      config: session,
+      config: { ...session, errors: ['400 LimitReached', '404 not_found'] },
       schema: {
         operationId: 'createApplication',
         summary: 'Create an OAuth application; its secret is returned only once',

@@ -29,7 +29,7 @@ export function authorizationRoutes(app: App, deps: Deps): void {
   app.delete(
     '/oauth/authorizations',
     {
-      config: { auth: { scope: ['SESSION_ACCESS'] } },
+      config: { auth: { scope: ['SESSION_ACCESS'] }, errors: ['400 decoding_error', '404 not_found'] },
       schema: {
         operationId: 'revokeAuthorization',
         summary: "Revoke an application's authorization and its tokens",

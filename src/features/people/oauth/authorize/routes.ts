@@ -17,7 +17,11 @@ export function authorizeRoutes(app: App, deps: Deps): void {
     '/oauth/authorize',
     {
       // Every caller reaches the handler: it redirects browsers and requires USER_AUTH_WRITE of others.
-      config: { auth: { read: SCOPES.map(({ name }) => name) }, whenReadOnly: 'refused' },
+      config: {
+        auth: { read: SCOPES.map(({ name }) => name) },
+        whenReadOnly: 'refused',
+        errors: ['303', '400 decoding_error', '404 not_found'],
+      },
       // The handler reports errors of the query according to RFC 6749, 4.1.2.1.
       attachValidation: true,
       schema: {
@@ -47,7 +51,7 @@ function answerRoute(app: App, deps: Deps, { name, accept }: { name: 'accept' | 
   app.post(
     `/oauth/${name}`,
     {
-      config: { auth: { scope: ['SESSION_ACCESS'] } },
+      config: { auth: { scope: ['SESSION_ACCESS'] }, errors: ['404 not_found'] },
       schema: {
         operationId: `${name}Authorization`,
         summary: accept ? 'Grant an authorization request' : 'Deny an authorization request',

@@ -2,14 +2,7 @@
 // errors of this API.
 import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
-import { ApiError } from '#lib/errors.ts'
-
-export type OAuthErrorName =
-  | 'invalid_request'
-  | 'invalid_client'
-  | 'invalid_grant'
-  | 'unauthorized_client'
-  | 'unsupported_grant_type'
+import { ApiError, type OAuthErrorName } from '#lib/errors.ts'
 
 export class OAuthError extends Error {
   readonly error: OAuthErrorName

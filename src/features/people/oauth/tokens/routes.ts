@@ -40,7 +40,10 @@ function exchangeRoute(app: App, deps: Deps): void {
   app.post(
     '/oauth/token',
     {
-      config,
+      config: {
+        ...config,
+        errors: ['400 invalid_grant', '400 invalid_request', '400 unsupported_grant_type', '401 invalid_client'],
+      },
       attachValidation: true,
       schema: {
         operationId: 'exchangeCode',
@@ -79,7 +82,7 @@ function stateRoutes(app: App, deps: Deps): void {
   app.post(
     '/oauth/introspect',
     {
-      config: { ...config, whenReadOnly: 'answers' },
+      config: { ...config, whenReadOnly: 'answers', errors: ['400 invalid_request', '401 invalid_client'] },
       attachValidation: true,
       schema: {
         operationId: 'introspectToken',
@@ -97,7 +100,7 @@ function stateRoutes(app: App, deps: Deps): void {
   app.post(
     '/oauth/revoke',
     {
-      config,
+      config: { ...config, errors: ['400 invalid_request', '400 unauthorized_client', '401 invalid_client'] },
       attachValidation: true,
       schema: {
         operationId: 'revokeToken',
