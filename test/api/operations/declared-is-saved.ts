@@ -7,9 +7,10 @@ import type { RouteEntry } from '#platform/http/route-config.ts'
 import { ADMIN_KEY } from '#test/support/app/test-app.ts'
 import { form } from '#test/support/http/forms.ts'
 import { asList, asObject, type Json, type Operation, operationsOf, resolve } from '#test/support/http/openapi-rules.ts'
-import { DECLARED, type Declared, type FieldSample } from './declared-samples.ts'
 import { opened, t } from './fixture.ts'
 import { authorizationOf, authorizedRequest, buildRequest, type Request, resolveGiven } from './requests.ts'
+import type { Declared, FieldSample } from './sample.ts'
+import { DECLARED } from './samples.ts'
 import { createWorld, type World } from './world.ts'
 
 let document: Json
@@ -40,7 +41,7 @@ function fieldsOf(operation: Operation['operation']): string[] {
   return [...new Set([...query, ...bodies.flatMap((properties) => Object.keys(properties))])]
 }
 
-test('every declared field has a sample in declared-samples.ts, or a reason why no view shows it', () => {
+test('every declared field has a sample in samples.test.ts, or a reason why no view shows it', () => {
   const declared = writesOf().flatMap(({ id, fields }) => fields.map((field) => `${id}.${field}`))
   const known = Object.entries(DECLARED).flatMap(([id, { fields = {}, unseen = {} }]) =>
     [...Object.keys(fields), ...Object.keys(unseen)].map((field) => `${id}.${field}`),
@@ -87,7 +88,7 @@ async function problemOf(
   const world = createWorld(t)
   const value = await resolveGiven(sample.send, world)
   const later = await write(world, route, declared, sample, {
-    ...(await resolveGiven(sample.beside, world)),
+    ...(await resolveGiven(sample.needs, world)),
     [field]: value,
   })
   if (typeof later === 'string') return later
@@ -204,12 +205,12 @@ async function problemOfNull(route: RouteEntry, field: string): Promise<string |
     return answer.statusCode < 300 ? undefined : `${answer.statusCode} ${answer.body}`
   }
   const value = typeof sample.send === 'function' ? await sample.send(world) : sample.send
-  const beside = typeof sample.beside === 'function' ? await sample.beside(world) : sample.beside
+  const needs = typeof sample.needs === 'function' ? await sample.needs(world) : sample.needs
   const sendNull = (by: FieldSample) => write(world, route, declared, by, { [field]: null })
   const untouched = await sendNull(sample)
   if (typeof untouched === 'string') return untouched
   const again = { ...sample, before: async () => {} }
-  const set = await write(world, route, declared, again, { ...beside, [field]: value })
+  const set = await write(world, route, declared, again, { ...needs, [field]: value })
   if (typeof set === 'string') return `with a value: ${set}`
   const cleared = await sendNull(again)
   if (typeof cleared === 'string') return cleared

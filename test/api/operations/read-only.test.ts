@@ -5,7 +5,6 @@ import { sql } from 'kysely'
 import { DAY_MS } from '#lib/time.ts'
 import { ADMIN_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { bareRequest, buildRequest } from './requests.ts'
-import { SAMPLES } from './samples.ts'
 import { createWorld, type World } from './world.ts'
 
 const SETTINGS = '/_internal/admin/settings'
@@ -118,7 +117,7 @@ test('lookups by hash, update checks, search and downloads answer as before', as
     'findUpdateV2',
   ]) {
     const route = t.app.routeTable().find(({ operationId }) => operationId === name)
-    assert.ok(route !== undefined && SAMPLES[name] !== undefined, name)
+    assert.ok(route !== undefined, name)
     const { statusCode, body } = await t.inject(await buildRequest(world, route))
     assert.ok(statusCode === 200, `${name}: ${statusCode} ${body}`)
   }

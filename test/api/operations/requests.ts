@@ -5,8 +5,9 @@ import { GRANTABLE_SCOPES } from '#features/basics/access/scopes.ts'
 import type { RouteEntry } from '#platform/http/route-config.ts'
 import { BYPASS_KEY, type TestApp } from '#test/support/app/test-app.ts'
 import { limitedToken, publisherToken } from '#test/support/factories/token-factories.ts'
-import { SAMPLES, type Sample } from './samples.ts'
-import { absentThing, createWorld, type Role, unknownToken, type World } from './world.ts'
+import type { Sample } from './sample.ts'
+import { SAMPLES } from './samples.ts'
+import { absentThing, createWorld, type Role, type Thing, unknownToken, type World } from './world.ts'
 
 /**
  * `unknown` sends a token that does not exist, `weak` a token of the owner without scopes, `token` a token of the admin
@@ -80,10 +81,43 @@ export function operationsOf(table: RouteEntry[]): RouteEntry[] {
   return [...byId.values()]
 }
 
-export function sampleOf({ operationId, method, url }: RouteEntry): Sample {
-  const sample = SAMPLES[operationId]
-  assert.ok(sample !== undefined, `${operationId} (${method} ${url}) has no sample in test/api/operations/samples.ts`)
-  return sample
+/** Returns the sample of an operation. Default: the path only. Operations of the v2 API send the request of v3. */
+export function sampleOf({ operationId }: Pick<RouteEntry, 'operationId'>): Sample {
+  return SAMPLES[operationId] ?? SAMPLES[operationId.replace(/V2$/, '')] ?? {}
+}
+
+/** The default thing of a path parameter, by the segment before it. */
+const THING_AFTER: Readonly<Record<string, Thing>> = {
+  affiliate: 'affiliateCode',
+  app: 'application',
+  collection: 'collection',
+  deliveries: 'webhookDelivery',
+  members: 'member',
+  message: 'message',
+  notification: 'notification',
+  organization: 'organization',
+  pat: 'pat',
+  payout: 'payout',
+  project: 'project',
+  projects: 'project',
+  'rate-limits': 'grant',
+  replies: 'savedReply',
+  report: 'report',
+  reports: 'report',
+  scans: 'version',
+  'service-accounts': 'serviceAccount',
+  session: 'session',
+  team: 'team',
+  thread: 'thread',
+  tokens: 'serviceToken',
+  updates: 'project',
+  upload: 'upload',
+  user: 'owner',
+  users: 'stranger',
+  version: 'version',
+  version_file: 'fileHash',
+  versions: 'version',
+  webhook: 'webhook',
 }
 
 export function resolveGiven<T>(
@@ -93,13 +127,25 @@ export function resolveGiven<T>(
   return typeof given === 'function' ? (given as (world: World) => T | Promise<T>)(world) : given
 }
 
+/** Returns what the path parameters of a route name. */
+export function namedBy(route: RouteEntry): NonNullable<Sample['at']> {
+  const defaults = [...route.url.matchAll(/([\w-]+)\/:(\w+)/g)].flatMap(([, before = '', name = '']) => {
+    const thing = THING_AFTER[before]
+    return thing === undefined ? [] : [[name, thing] as const]
+  })
+  return { ...Object.fromEntries(defaults), ...sampleOf(route).at }
+}
+
 async function pathOf(world: World, route: RouteEntry, absent: readonly string[]): Promise<string> {
   const parts = route.url.split('/').map(async (part) => {
     if (!part.startsWith(':')) return part
     const [name = '', ...extension] = part.slice(1).split('.')
     const ending = extension.map((text) => `.${text}`).join('')
-    const named = sampleOf(route).at?.[name]
-    assert.ok(named !== undefined, `The sample of ${route.operationId} does not say what :${name} is`)
+    const named = namedBy(route)[name]
+    assert.ok(
+      named !== undefined,
+      `samples.test.ts of the feature does not say what :${name} of ${route.operationId} is`,
+    )
     if (typeof named === 'function') return encodeURIComponent(await named(world)) + ending
     return encodeURIComponent(absent.includes(name) ? absentThing(named) : await world.id(named)) + ending
   })

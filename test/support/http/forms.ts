@@ -4,6 +4,12 @@ import { makeZip, type TestEntry } from '../factories/archives.ts'
 export type FormFile = { name: string; filename?: string; bytes: Uint8Array }
 export type Form = { payload: Buffer; headers: { 'content-type': string } }
 
+/** A small image. */
+export const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAACXBIWXMAAAPoAAAD6AG1e1JrAAAAEElEQVQI12P4f4YBiBggFAA2PgctYFZQWAAAAABJRU5ErkJggg==',
+  'base64',
+)
+
 /** A form with the part `data` first (unless undefined), then the files. */
 export async function form(data: unknown, files: readonly FormFile[] = []): Promise<Form> {
   const body = new FormData()

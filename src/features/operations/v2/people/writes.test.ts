@@ -1,9 +1,9 @@
 // Writes of users through the v2 API have the effects, errors and responses of the v3 API, in the v2 format.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { PNG } from '#test/api/operations/samples.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { makeMember, PASSWORD } from '#test/support/http/account-steps.ts'
+import { PNG } from '#test/support/http/forms.ts'
 
 let t: TestApp
 before(async () => {

@@ -3,10 +3,9 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { SCOPES } from '#features/basics/access/scopes.ts'
 import { newId } from '#lib/ids.ts'
-import { PNG } from '#test/api/operations/samples.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
-import { type FormFile, modJar, versionDataV2 } from '#test/support/http/forms.ts'
+import { type FormFile, modJar, PNG, versionDataV2 } from '#test/support/http/forms.ts'
 import { packFile, publishProjectV2 } from '#test/support/http/v2-steps.ts'
 
 let t: TestApp

@@ -1,0 +1,33 @@
+// Requests for the tests of all operations.
+import { type Declared, icon, PICTURE, type Sample, send } from '#test/api/operations/sample.ts'
+
+export const SAMPLES: Record<string, Sample> = {
+  updateSettings: { body: { announcement: 'Maintenance on Monday' } },
+  setMark: icon,
+}
+
+export const DECLARED: Record<string, Declared> = {
+  setMark: { by: 'operator', view: (read) => read('/_internal/instance'), unseen: { ext: PICTURE } },
+  updateSettings: {
+    by: 'operator',
+    view: (read) => read('/_internal/admin/settings'),
+    fields: {
+      name: send('Our lanterns'),
+      accent_hue: send(210),
+      home_heading: send('Lanterns for everyone'),
+      home_text: send('Made by the people of the harbour'),
+      home_sections: send(['trending', 'releases']),
+      about: send('About our work'),
+      rules: send('Our rules'),
+      announcement: send('Maintenance on Sunday'),
+      announcement_start: send('2026-01-02T03:04:05.000Z'),
+      announcement_end: send('2056-01-02T03:04:05.000Z'),
+      currency: send('EUR'),
+      read_only_message: send('Back in an hour'),
+    },
+    unseen: {
+      registration: 'would close sign-up for the other operations; settings.test.ts has it',
+      read_only: 'would refuse the other operations; read-only.test.ts has it',
+    },
+  },
+}

@@ -1,0 +1,17 @@
+// Requests for the tests of all operations.
+import { newId } from '#lib/ids.ts'
+import { type Declared, inDays, PROOF, type Sample, send, slug, theAnswer } from '#test/api/operations/sample.ts'
+
+export const SAMPLES: Record<string, Sample> = {
+  createServiceAccount: { body: () => ({ username: `builds-${newId().toLowerCase()}` }) },
+  createServiceToken: { body: () => ({ name: 'For my builds', scopes: 2, expires: inDays(365) }) },
+}
+
+export const DECLARED: Record<string, Declared> = {
+  createServiceAccount: { view: theAnswer, fields: { username: send(() => slug()) } },
+  createServiceToken: {
+    view: theAnswer,
+    fields: { name: send('For a third program'), scopes: send(4), expires: send(() => inDays(30)) },
+    unseen: { limits: 'the token is already limited to the organization', ...PROOF },
+  },
+}

@@ -1,0 +1,177 @@
+// Requests for the tests of all operations.
+import { SYSTEM } from '#features/basics/audit/actor.ts'
+import { hideAccount } from '#features/operations/personal-data/hide-account.ts'
+import { suspendAccount } from '#features/people/accounts/administration/suspend-account.ts'
+import { createInvitation } from '#features/people/accounts/invitations/create-invitation.ts'
+import { toInvitation } from '#features/people/accounts/invitations/requests.ts'
+import { insertFlow } from '#features/people/accounts/mail/flows.ts'
+import { getAccount } from '#features/people/users/queries.ts'
+import {
+  at,
+  type Declared,
+  entry,
+  inDays,
+  ownUser,
+  PROOF,
+  type Sample,
+  send,
+  slug,
+  theAnswer,
+  viewAt,
+} from '#test/api/operations/sample.ts'
+import type { World } from '#test/api/operations/world.ts'
+import {
+  enableTwoFactor,
+  type Member,
+  OTHER_PASSWORD,
+  PASSWORD,
+  signIn,
+  totpCode,
+} from '#test/support/http/account-steps.ts'
+import { buildService } from '#test/support/stand-ins/build-service.ts'
+
+const newAccount = () => {
+  const username = slug()
+  return { username, email: `${username}@example.org`, password: PASSWORD }
+}
+/** The owner as an account that can sign in. */
+const asMember = async (w: World): Promise<Member> => ({ ...(await w.person('owner')), sessionId: '' })
+const mailedFlow = async (w: World) => {
+  const { id: accountId, email } = await w.person('owner')
+  return insertFlow(w.t.deps.db, { kind: 'verify_email', accountId, data: { email }, now: w.t.deps.now() })
+}
+const secondFactor = async (w: World) => {
+  const owner = await asMember(w)
+  const { secret } = await enableTwoFactor(w.t, owner)
+  const asked = await signIn(w.t, owner.username)
+  return { flow: asked.json().flow, code: totpCode(w.t, secret) }
+}
+const firstCode = async (w: World) => {
+  const answer = await w.t.as(await w.person('owner')).post('/_internal/auth/2fa/get_secret')
+  const { flow, secret } = answer.json()
+  return { flow, code: totpCode(w.t, secret) }
+}
+
+export const SAMPLES: Record<string, Sample> = {
+  createAccount: { body: newAccount },
+  validateNewAccount: { body: newAccount },
+  signIn: { body: async (w) => ({ username: (await w.person('owner')).username, password: PASSWORD }) },
+  signInWithSecondFactor: { body: secondFactor },
+  requestPasswordReset: { body: async (w) => ({ username: (await w.person('owner')).username }) },
+  changePassword: { body: { old_password: PASSWORD, new_password: OTHER_PASSWORD, end_tokens: false } },
+  changeEmail: { body: () => ({ email: `${slug()}@example.org` }) },
+  resendVerification: {
+    before: async ({ t, id }) =>
+      t.deps.db
+        .updateTable('account')
+        .set({ email_verified: false })
+        .where('id', '=', await id('owner'))
+        .execute(),
+  },
+  undoEmailChange: { body: { flow: 'unknown' } },
+  verifyEmail: { body: async (w) => ({ flow: await mailedFlow(w) }) },
+  enableTwoFactor: { body: firstCode },
+  disableTwoFactor: { body: async (w) => ({ code: (await enableTwoFactor(w.t, await asMember(w))).backupCodes[0] }) },
+  linkCodeHost: { body: async (w) => ({ token: `ghp_${await w.id('owner')}` }) },
+  createAccessToken: { body: () => ({ name: 'For my program', scopes: 2, expires: inDays(365) }) },
+  updateAccessToken: { body: { name: 'For another program' } },
+  revokeLeakedToken: { body: async (w) => ({ token: (await w.t.make.pat(await w.person('owner'))).token }) },
+  reportLeakedTokens: {
+    raw: async () => {
+      const payload = JSON.stringify([{ token: 'dpp_unknown', type: 'depot', url: 'https://code.example/file' }])
+      const signature = (await buildService()).signReport(payload)
+      const signed = { 'github-public-key-identifier': 'report', 'github-public-key-signature': signature }
+      return { payload: Buffer.from(payload), headers: { 'content-type': 'application/json', ...signed } }
+    },
+  },
+  suspendUser: { ...at('stranger'), body: { reason: 'Advertising in every project' } },
+  unsuspendUser: {
+    ...at('stranger'),
+    body: {},
+    before: async (w) =>
+      suspendAccount(w.t.deps, SYSTEM, { name: await w.id('stranger'), reason: 'Advertising', until: null }),
+  },
+  restoreUser: {
+    ...at('stranger'),
+    body: {},
+    before: async (w) => {
+      const { deps } = w.t
+      const config = { ...deps.config, accounts: { ...deps.config.accounts, deletionDays: 7 } }
+      const account = await getAccount(deps.db, await w.id('stranger'))
+      await hideAccount({ ...deps, config }, account, { actor: SYSTEM, byOwner: true })
+    },
+  },
+  createInvitation: { body: { uses: 2 } },
+  revokeInvitation: {
+    at: { id: async (w) => (await createInvitation(w.t.deps, SYSTEM, toInvitation({}, w.t.deps.now()))).id },
+  },
+  signOutUser: { ...at('stranger'), body: {} },
+  makePasswordLink: { ...at('stranger'), body: {} },
+}
+
+export const DECLARED: Record<string, Declared> = {
+  createAccount: {
+    by: 'admin',
+    view: async (read, world) => {
+      const newest = await world.t.deps.db
+        .selectFrom('account')
+        .select('id')
+        .orderBy('created', 'desc')
+        .limit(1)
+        .executeTakeFirstOrThrow()
+      return read(`/v3/user/${newest.id}`)
+    },
+    fields: { username: send(slug), email: send(() => `${slug()}@example.org`) },
+    unseen: {
+      email_key: 'proves that the user reads the email address',
+      password: 'is a secret; sign-up.test.ts signs in with it',
+      challenge: 'is the answer to the captcha, and spent',
+      invitation: 'is a secret; invitations.test.ts signs up with it',
+      account_consent: 'is set by automated programs only, and rejected',
+    },
+  },
+  changePassword: {
+    view: viewAt('/v3/user', 'owner'),
+    unseen: {
+      flow: 'proves that the user reads the email address',
+      end_tokens: 'ends tokens, which the view does not list',
+      old_password: 'is a secret',
+      ...PROOF,
+      new_password: 'is a secret; password.test.ts signs in with it',
+    },
+  },
+  changeEmail: { view: ownUser, fields: { email: send(() => `${slug()}@example.org`) }, unseen: PROOF },
+  createAccessToken: {
+    view: entry('/_internal/pat'),
+    fields: {
+      name: send('For a third program'),
+      scopes: send(4),
+      expires: send(() => inDays(30)),
+      limits: {
+        send: { addresses: ['192.0.2.0/24'] },
+        shows: { projects: null, organizations: null, addresses: ['192.0.2.0/24'] },
+      },
+    },
+    unseen: PROOF,
+  },
+  updateAccessToken: {
+    view: entry('/_internal/pat', 'pat'),
+    fields: { name: send('For a third program'), expires: send(() => inDays(30)) },
+    unseen: {
+      ...PROOF,
+      scopes: 'is refused: other scopes need another token',
+      limits: 'is refused, like other scopes',
+    },
+  },
+  makePasswordLink: { view: theAnswer, unseen: PROOF },
+  createInvitation: {
+    by: 'operator',
+    view: entry('/_internal/admin/invitations'),
+    fields: {
+      uses: send(7),
+      expires: send(() => inDays(1)),
+      email: send('mira@example.org'),
+      note: send('For the translators'),
+    },
+  },
+}
