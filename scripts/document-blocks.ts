@@ -15,13 +15,13 @@ import '#main/app.ts'
 import { type CacheDefinition, definedCaches } from '#platform/cache/definitions.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import { VARIABLES } from '#platform/config/env.ts'
+import type { RouteEntry } from '#platform/http/route-config.ts'
 import { LAYERS } from './layers.ts'
-import { NO_PAGE } from './page-map/exceptions.ts'
-import { PAGE_MAP } from './page-map/page-map.ts'
+import { areasOf, operationsWithoutPage, pageMap } from './page-map.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
-/** Every block by its name. */
+/** Every block that does not need the application, by its name. */
 export function documentBlocks(): Record<string, string> {
   return {
     layers: table(
@@ -35,11 +35,6 @@ export function documentBlocks(): Record<string, string> {
       })
       .join('\n\n'),
     decisions: decisionList(),
-    pages: pageTables(),
-    exceptions: table(
-      ['reason', 'operations'],
-      NO_PAGE.map(({ reason, api }) => [reason, codes(api)]),
-    ),
     errors: errorTable(),
     events: eventTable(),
     metrics: metricTable(),
@@ -84,14 +79,14 @@ export function documentsWithBlocks(): string[] {
 
 const codes = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ')
 
-/** One table per area of the web site. */
-function pageTables(): string {
-  return Object.entries(PAGE_MAP)
-    .map(([area, pages]) => {
-      const rows = pages.map(({ path, who, shows, api }) => [`\`${path}\``, who, shows, codes(api)])
-      return `### ${area}\n\n${table(['path', 'for', 'shows', 'operations of the API'], rows)}`
-    })
-    .join('\n\n')
+/** The blocks of the routes: one table of pages per area of the web site, and the operations without a page. */
+export function routeBlocks(routes: readonly RouteEntry[]): Record<string, string> {
+  const tables = [...areasOf(pageMap(routes))].map(([area, pages]) => {
+    const rows = pages.map(({ path, who, shows, api }) => [`\`${path}\``, who, shows, codes(api)])
+    return `### ${area}\n\n${table(['path', 'for', 'shows', 'operations of the API'], rows)}`
+  })
+  const exceptions = [...operationsWithoutPage(routes)].map(([reason, ids]) => [reason, codes(ids)])
+  return { pages: tables.join('\n\n'), exceptions: table(['reason', 'operations'], exceptions) }
 }
 
 /** One line per decision, in the order of their numbers. */

@@ -18,7 +18,7 @@ import { openApiText } from '#platform/http/openapi/openapi.ts'
 import { silentLog } from '#platform/telemetry/log.ts'
 import { generateClient } from '../packages/client/generate.mjs'
 import { describeSchema } from './describe-schema.ts'
-import { documentBlocks, documentsWithBlocks, withBlocks } from './document-blocks.ts'
+import { documentBlocks, documentsWithBlocks, routeBlocks, withBlocks } from './document-blocks.ts'
 import { writeRowTypes } from './row-types.ts'
 import { writeSpdxLicenses } from './spdx-licenses.ts'
 
@@ -51,7 +51,8 @@ async function generateSchema(connectionString: string): Promise<void> {
   await writeRowTypes(connectionString, join(ROOT, 'src/platform/db/schema.ts'))
 }
 
-async function generateOpenApi(connectionString: string, dataDir: string): Promise<void> {
+/** Writes the API descriptions. Returns the blocks of documents that describe the routes. */
+async function generateOpenApi(connectionString: string, dataDir: string): Promise<Record<string, string>> {
   const config = loadConfig({
     DATABASE_URL: connectionString,
     DATA_DIR: join(dataDir, 'depot'),
@@ -62,20 +63,22 @@ async function generateOpenApi(connectionString: string, dataDir: string): Promi
   await app.ready()
   writeFileSync(join(ROOT, 'docs/generated/openapi.json'), openApiText(app, API_DESCRIPTIONS.v3))
   writeFileSync(join(ROOT, 'docs/generated/openapi-v2.json'), openApiText(app, API_DESCRIPTIONS.v2))
+  const blocks = routeBlocks(app.routeTable())
   await app.close()
   await booted.close()
+  return blocks
 }
 
-await withDatabase(async (connectionString, dataDir) => {
+const ofRoutes = await withDatabase(async (connectionString, dataDir) => {
   await generateSchema(connectionString)
-  await generateOpenApi(connectionString, dataDir)
+  return generateOpenApi(connectionString, dataDir)
 })
 writeFileSync(join(ROOT, '.env.example'), envExample())
 writeFileSync(
   join(ROOT, 'docs/generated/scopes.md'),
   `# Scopes and permissions\n\nMade by \`npm run gen\`.\n\n${scopeTable()}\n\n${permissionTables()}\n`,
 )
-const blocks = documentBlocks()
+const blocks = { ...documentBlocks(), ...ofRoutes }
 for (const path of documentsWithBlocks()) {
   const document = join(ROOT, path)
   writeFileSync(document, withBlocks(await readFile(document, 'utf8'), blocks))

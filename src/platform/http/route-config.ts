@@ -143,6 +143,8 @@ declare module 'fastify' {
     cost?: number
     /** Errors that do not follow from the rest of the route (`openapi/declared-errors.ts`). Used only in the description. */
     errors?: readonly DeclaredError[]
+    /** The reason for an operation that no page of the web site offers. Only `npm run gen` and tests read it. */
+    withoutPage?: string
     /**
      * Returns the cached response, or undefined to call the handler: for frequent reads with at most one path parameter,
      * which is `value` (`cached-routes.ts`). The viewer has passed the checks of the route.

@@ -20,7 +20,21 @@ export type OwnRequest = PageRequest & { viewer: Viewer; account: AccountRow }
 type Method = 'GET' | 'POST'
 type Handler<Request> = (request: Request) => Promise<FastifyReply>
 
+/** The users who can open a page. Default: everyone. */
+type Role = 'user' | 'moderator' | 'admin'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Only `npm run gen` and tests read it. */
+    page?: Pick<PageOptions, 'shows' | 'api'> & { role: Role | undefined }
+  }
+}
+
 export type PageOptions = Pick<FastifyContextConfig, 'whenReadOnly' | 'budget' | 'cost' | 'tokenless'> & {
+  /** Content of the page, if its path does not say it: a noun phrase. `false`: a redirect or data instead of a page. */
+  shows?: string | false | undefined
+  /** The operations of the API whose data the page shows or whose commands its forms run, separated by spaces. */
+  api?: string | undefined
   /** Only for `own`: users without this role get 404. Admins have the role of moderators. */
   role?: 'moderator' | 'admin'
   /** `html`: the route serves only clients that prefer HTML. The API has a route with the same path. */
@@ -32,7 +46,7 @@ export type PageOptions = Pick<FastifyContextConfig, 'whenReadOnly' | 'budget' |
 }
 
 /** Options of pages for everyone. */
-type OpenOptions = Omit<PageOptions, 'role' | 'whenSignedOut'> & {
+export type OpenOptions = Omit<PageOptions, 'role' | 'whenSignedOut'> & {
   /** Caches the page. The handler must read all data through the `deps` of its request, and gets no viewer. */
   cached?: Caching
 }
@@ -51,7 +65,10 @@ export function registerArea(app: App, web: WebDeps, area: Area, addPages: (page
     await protectPages(scope, web.deps.config)
     scope.setErrorHandler((thrown: Error, req, reply) => showError(web, { area, thrown, req, reply }))
     const paths: Paths = { GET: new Set(), POST: new Map() }
-    const register: Pages['open'] = (method, path, name, handler, { prefers, cached, ...config } = {}) => {
+    const register = (
+      ...[method, path, name, handler, options = {}, role]: [...Parameters<Pages['open']>, role?: Role]
+    ): void => {
+      const { prefers, cached, shows, api, ...config } = options
       if (method === 'GET') paths.GET.add(path)
       else paths.POST.set(path, name)
       const onlyHtml = prefers === 'html'
@@ -60,7 +77,7 @@ export function registerArea(app: App, web: WebDeps, area: Area, addPages: (page
       const route = {
         url: path,
         operation: name,
-        config: { auth: 'public', budget: 'page', checksToken: true, ...config },
+        config: { auth: 'public', budget: 'page', checksToken: true, page: { shows, api, role }, ...config },
       } as const
       scope.route({
         method,
@@ -82,7 +99,7 @@ export function registerArea(app: App, web: WebDeps, area: Area, addPages: (page
         own: (method, path, name, handler, { role, whenSignedOut, checksToken, ...options } = {}) => {
           const checked = checksToken === true ? handler : withToken(handler)
           const forViewer = role === undefined ? checked : forRole(role, checked)
-          register(method, path, name, forUser(forViewer, whenSignedOut), options)
+          register(method, path, name, forUser(forViewer, whenSignedOut), options, role ?? 'user')
         },
       },
       scope,
@@ -133,10 +150,11 @@ function redirectFromForms(open: Pages['open'], { GET, POST: forms }: Paths): vo
     while (above !== '' && !pages.has(above)) above = above.slice(0, above.lastIndexOf('/'))
     if (above === path || above === '') continue
     const depth = above.split('/').length
-    open('GET', path, `${name}Back`, async ({ req, redirect }) => {
+    const back: Handler<PageRequest> = async ({ req, redirect }) => {
       // A request line can contain a whole URL, with any host.
       const { pathname } = new URL(req.raw.url ?? '', 'http://local')
       return redirect(pathname.split('/').slice(0, depth).join('/'))
-    })
+    }
+    open('GET', path, `${name}Back`, back, { shows: false })
   }
 }

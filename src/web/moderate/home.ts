@@ -19,7 +19,10 @@ const SHOWN = 10
 const CLAIMS_MAX = 50
 
 export function moderationHomePages(pages: Pages): void {
-  pages.own('GET', PATHS.moderation, 'moderationHome', showHome, { role: 'moderator' })
+  pages.own('GET', PATHS.moderation, 'moderationHome', showHome, {
+    role: 'moderator',
+    shows: 'Counts, own claims, the beginning of the queue',
+  })
 }
 
 async function showHome(request: OwnRequest): Promise<FastifyReply> {

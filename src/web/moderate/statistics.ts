@@ -19,7 +19,10 @@ import { showModeration } from './moderation-frame.ts'
 const SHOWN_DAYS = 14
 
 export function queueStatisticsPages(pages: Pages): void {
-  pages.own('GET', PATHS.moderationStatistics, 'moderationStatistics', showStatistics, { role: 'moderator' })
+  pages.own('GET', PATHS.moderationStatistics, 'moderationStatistics', showStatistics, {
+    role: 'moderator',
+    api: 'getQueueStatistics',
+  })
 }
 
 async function showStatistics(request: OwnRequest): Promise<FastifyReply> {

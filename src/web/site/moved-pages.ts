@@ -27,15 +27,25 @@ export function movedPages(pages: Pages, taxonomy: Taxonomy): void {
   const lists = offeredTypes(taxonomy).map(listPath)
   const moved = { ...MOVED, ...Object.fromEntries(lists.map((path) => [`/discover${path}`, path])) }
   for (const [from, to] of Object.entries(moved))
-    pages.open('GET', from, 'siteMoved', async ({ redirectPermanently }) => redirectPermanently(to))
+    pages.open('GET', from, 'siteMoved', async ({ redirectPermanently }) => redirectPermanently(to), { shows: false })
   for (const owner of OWNERS)
     for (const list of lists)
-      pages.open('GET', `${owner}${list}`, 'siteMovedList', async ({ req, redirectPermanently }) => {
-        const [, segment, name] = new URL(req.raw.url ?? '', 'http://local').pathname.split('/')
-        return redirectPermanently(`/${segment}/${name}`)
-      })
+      pages.open(
+        'GET',
+        `${owner}${list}`,
+        'siteMovedList',
+        async ({ req, redirectPermanently }) => {
+          const [, segment, name] = new URL(req.raw.url ?? '', 'http://local').pathname.split('/')
+          return redirectPermanently(`/${segment}/${name}`)
+        },
+        { shows: false },
+      )
   // https://www.w3.org/TR/change-password-url: programs that store passwords open this path.
-  pages.open('GET', '/.well-known/change-password', 'siteChangePassword', async ({ redirect }) =>
-    redirect(PATHS.security),
+  pages.open(
+    'GET',
+    '/.well-known/change-password',
+    'siteChangePassword',
+    async ({ redirect }) => redirect(PATHS.security),
+    { shows: false },
   )
 }

@@ -9,8 +9,7 @@ import { isBlank } from '#lib/text/text-rules.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
-import type { Caching } from '#web/kit/page-cache.ts'
-import { type Pages, registerArea } from '#web/kit/pages.ts'
+import { type OpenOptions, type Pages, registerArea } from '#web/kit/pages.ts'
 import { listPath, offeredTypes, PATHS, projectPath, projectSegments } from '#web/kit/paths.ts'
 import type { Area, PageRequest, WebDeps } from '#web/kit/request.ts'
 import { requireToken } from '#web/kit/safety.ts'
@@ -60,69 +59,132 @@ export function sitePages(app: App, web: WebDeps): void {
   registerArea(app, web, SITE, (pages, scope) => {
     const { cookie, pageCache } = web
     app.useFastPath(cachedPageSource({ config, cookie, pageCache, parseCookies: scope.parseCookie }))
-    pages.open('GET', '/', 'siteHome', showHome, { prefers: 'html', cached: 'for-a-second' })
+    pages.open('GET', '/', 'siteHome', showHome, {
+      prefers: 'html',
+      cached: 'for-a-second',
+      shows: 'Popular, new and updated projects',
+      api: 'getRoot getStatistics',
+    })
     pages.open('POST', PATHS.setup, 'siteSetSetup', saveSetup, { tokenless: true })
     listPages(pages, taxonomy)
     projectPages(pages, taxonomy)
-    pages.open('GET', '/user/:name', 'siteUser', showUser, { cached: 'for-a-second' })
-    pages.open('GET', '/organization/:name', 'siteOrganization', showOrganization, { cached: 'for-a-second' })
-    pages.open('GET', '/collection/:id', 'siteCollection', showCollection, { cached: 'until-changed' })
-    pages.open('GET', '/advisory/:id', 'siteAdvisory', showAdvisory)
+    pages.open('GET', '/user/:name', 'siteUser', showUser, {
+      cached: 'for-a-second',
+      api: 'getUser listUserProjects listUserOrganizations',
+    })
+    pages.open('GET', '/organization/:name', 'siteOrganization', showOrganization, {
+      cached: 'for-a-second',
+      api: 'getOrganization listOrganizationMembers listOrganizationProjects',
+    })
+    pages.open('GET', '/collection/:id', 'siteCollection', showCollection, {
+      cached: 'until-changed',
+      api: 'getCollection downloadCollectionArchive',
+    })
+    pages.open('GET', '/advisory/:id', 'siteAdvisory', showAdvisory, { api: 'getAdvisory' })
     feedPages(pages, taxonomy)
     discoveryPages(pages, web.deps)
     sitemapPages(pages)
-    pages.open('GET', PATHS.suggestions, 'siteSuggestions', showSuggestions, { cached: 'for-a-second' })
-    pages.open('GET', PATHS.embed, 'siteEmbed', sendEmbed)
+    pages.open('GET', PATHS.suggestions, 'siteSuggestions', showSuggestions, { cached: 'for-a-second', shows: false })
+    pages.open('GET', PATHS.embed, 'siteEmbed', sendEmbed, { shows: false })
     faviconPage(pages)
     pages.open('GET', '/card/:id.png', 'siteCard', createCardHandler(), { budget: 'asset' })
-    pages.open('GET', PATHS.pack, 'sitePack', showPack, { cost: COSTS.resolve })
+    pages.open('GET', PATHS.pack, 'sitePack', showPack, {
+      cost: COSTS.resolve,
+      shows: 'A pack that the visitor composes',
+      api: 'resolveItems createLock getLock getLockMrpack getLockPack getLockIndex getLockMetafile',
+    })
     pages.open('POST', PATHS.packFiles, 'siteCreatePack', createPack, { cost: COSTS.resolve })
-    pages.open('GET', PATHS.report, 'siteReport', showReport)
+    pages.open('GET', PATHS.report, 'siteReport', showReport, { api: 'createReport listReportTypes' })
     pages.open('POST', PATHS.report, 'siteReportForm', sendReport)
     for (const text of OPERATOR_TEXTS)
-      pages.open('GET', `/${text}`, 'siteOperatorText', (request) => showOperatorText(request, text))
+      pages.open('GET', `/${text}`, 'siteOperatorText', (request) => showOperatorText(request, text), {
+        shows: 'The texts About and Rules of the operator',
+        api: 'getInstance',
+      })
     movedPages(pages, taxonomy)
     const showMissing = async ({ req, reply, page, pageRoutes }: PageRequest) => {
       const path = pageRoutes.withoutSlash(req)
       if (path === undefined) throw notFound('page')
       return reply.redirect(pathTo(page, path), 301)
     }
-    pages.open('GET', '/*', 'siteAbsent', showMissing, { prefers: 'html' })
+    pages.open('GET', '/*', 'siteAbsent', showMissing, { prefers: 'html', shows: false })
   })
 }
 
 function listPages(pages: Pages, taxonomy: Taxonomy): void {
   for (const type of offeredTypes(taxonomy)) {
     const path = listPath(type)
-    pages.open('GET', path, 'siteList', (request) => showList(request, type), { cached: 'for-a-second' })
+    pages.open('GET', path, 'siteList', (request) => showList(request, type), {
+      cached: 'for-a-second',
+      api: 'countSearchFacets listCategories listLoaders listProjectTypes',
+    })
   }
-  pages.open('GET', PATHS.search, 'siteSearch', (request) => showList(request, undefined), { cached: 'for-a-second' })
+  pages.open('GET', PATHS.search, 'siteSearch', (request) => showList(request, undefined), {
+    cached: 'for-a-second',
+    api: 'searchProjects suggestSearch',
+  })
 }
 
 /**
  * Most pages depend on the project, its versions, their dependencies, and the users behind them. Every change to these is
  * announced. The dependents of a project and its downloads change without an announcement.
  */
-const PROJECT_PAGES: readonly { path: string; name: string; show: ProjectHandler; cached?: Caching }[] = [
-  { path: '', name: 'siteProject', show: showProject, cached: 'until-changed' },
-  { path: '/gallery', name: 'siteGallery', show: showGallery, cached: 'until-changed' },
-  { path: '/versions', name: 'siteVersions', show: showVersions, cached: 'until-changed' },
-  { path: '/version/:version', name: 'siteVersion', show: showVersion, cached: 'until-changed' },
-  { path: '/version/:version/files', name: 'siteVersionFiles', show: showContents, cached: 'until-changed' },
+const PROJECT_PAGES: readonly (OpenOptions & { path: string; name: string; show: ProjectHandler })[] = [
+  {
+    path: '',
+    name: 'siteProject',
+    api: 'getProject listProjectMembers getProjectOrganization downloadFile getPicture downloadVersionArchive followProject unfollowProject',
+    show: showProject,
+    cached: 'until-changed',
+  },
+  { path: '/gallery', name: 'siteGallery', api: 'getGalleryPicture', show: showGallery, cached: 'until-changed' },
+  { path: '/versions', name: 'siteVersions', api: 'listProjectVersions', show: showVersions, cached: 'until-changed' },
+  {
+    path: '/version/:version',
+    name: 'siteVersion',
+    api: 'getProjectVersion getVersion',
+    show: showVersion,
+    cached: 'until-changed',
+  },
+  {
+    path: '/version/:version/files',
+    name: 'siteVersionFiles',
+    shows: 'The entries of the archives of a version',
+    show: showContents,
+    cached: 'until-changed',
+  },
   { path: '/changelog', name: 'siteChangelog', show: showChangelog, cached: 'until-changed' },
-  { path: '/dependencies', name: 'siteDependencies', show: showDependencies, cached: 'until-changed' },
-  { path: '/used-by', name: 'siteUsedBy', show: showUsedBy, cached: 'for-a-second' },
-  { path: '/save', name: 'siteSave', show: showSave },
-  { path: '/statistics', name: 'siteStatistics', show: showStatistics, cached: 'for-a-second' },
+  {
+    path: '/dependencies',
+    name: 'siteDependencies',
+    api: 'listProjectDependencies',
+    show: showDependencies,
+    cached: 'until-changed',
+  },
+  { path: '/used-by', name: 'siteUsedBy', api: 'listProjectDependents', show: showUsedBy, cached: 'for-a-second' },
+  {
+    path: '/save',
+    name: 'siteSave',
+    shows: 'Choice of the collections that contain a project',
+    api: 'listUserCollections createCollection',
+    show: showSave,
+  },
+  {
+    path: '/statistics',
+    name: 'siteStatistics',
+    api: 'getProjectStatistics',
+    show: showStatistics,
+    cached: 'for-a-second',
+  },
   { path: '/statistics.csv', name: 'siteStatisticsCsv', show: sendStatisticsCsv },
 ]
 
 function projectPages(pages: Pages, taxonomy: Taxonomy): void {
   for (const segment of projectSegments(taxonomy)) {
     const project = `/${segment}/:slug`
-    for (const { path, name, show, cached } of PROJECT_PAGES) {
+    for (const { path, name, show, ...options } of PROJECT_PAGES) {
       const handler = withProject(async (request, row) => redirectToCanonical(request, row) ?? show(request, row))
-      pages.open('GET', `${project}${path}`, name, handler, cached === undefined ? {} : { cached })
+      pages.open('GET', `${project}${path}`, name, handler, options)
     }
     const form = (path: string, name: string, handler: ProjectHandler) =>
       pages.open('POST', `${project}${path}`, name, withProject(handler), { checksToken: true })

@@ -74,7 +74,10 @@ export function auditRoutes(app: App, { db }: Pick<Deps, 'db'>): void {
     scope.get(
       '/account/audit-log',
       {
-        config: { auth: { scope: ['SESSION_READ'] } },
+        config: {
+          auth: { scope: ['SESSION_READ'] },
+          withoutPage: 'For programs; pages show sessions, tokens and authorizations',
+        },
         schema: {
           operationId: 'listOwnAuditEntries',
           summary: "List the audit entries about the caller's account, newest first",

@@ -7,7 +7,7 @@ export function instanceKeyRoutes(app: App, deps: Pick<Deps, 'db' | 'now' | 'con
   app.get(
     '/v3/instance/key',
     {
-      config: { auth: 'public', cache: 'shared' },
+      config: { auth: 'public', cache: 'shared', withoutPage: 'For programs and monitoring' },
       schema: {
         operationId: 'listInstanceKeys',
         summary: 'Get the public keys of this instance, newest first',

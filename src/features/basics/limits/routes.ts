@@ -34,7 +34,7 @@ function rateLimitRoute(app: App, { now }: Pick<Deps, 'now'>): void {
   app.get(
     '/v3/rate-limit',
     {
-      config: { auth: 'public', cost: 0 },
+      config: { auth: 'public', cost: 0, withoutPage: 'For programs that have a token' },
       schema: {
         operationId: 'getRateLimit',
         summary: "Get the caller's rate limit and the remaining requests",

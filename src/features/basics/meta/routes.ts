@@ -47,7 +47,7 @@ function operatorProbes(app: App, { checks, ...deps }: MetaDeps): void {
   app.get(
     '/health',
     {
-      config,
+      config: { ...config, withoutPage: 'For programs and monitoring' },
       schema: {
         operationId: 'getHealth',
         summary: 'Check that the process is running',
@@ -78,7 +78,7 @@ function operatorProbes(app: App, { checks, ...deps }: MetaDeps): void {
   app.get(
     '/metrics',
     {
-      config: { ...config, errors: ['404 not_found'] },
+      config: { ...config, errors: ['404 not_found'], withoutPage: 'For programs and monitoring' },
       schema: {
         operationId: 'getMetrics',
         summary: 'Get metrics in the Prometheus text format',

@@ -198,7 +198,7 @@ function randomRoute(app: App, deps: Deps, api: CatalogueForms, querystring: TSc
   app.get(
     `${prefix}/projects_random`,
     {
-      config: { auth: { read: ['PROJECT_READ'] }, limitedTokens: 'resource' },
+      config: { auth: { read: ['PROJECT_READ'] }, limitedTokens: 'resource', withoutPage: 'For other web sites' },
       schema: {
         operationId: 'listRandomProjects',
         summary: 'Get random approved and archived projects, each with the same probability',

@@ -112,7 +112,7 @@ export function threadWrites(app: App, deps: ThreadDeps, prefix = '/v3'): void {
   app.delete(
     `${prefix}/message/:id`,
     {
-      config: WRITE,
+      config: { ...WRITE, withoutPage: 'Pages withhold, close and reply instead, so that the record stays' },
       schema: {
         operationId: 'deleteThreadMessage',
         summary: 'Delete a message',

@@ -125,7 +125,10 @@ export function reportEdits(app: App, deps: Deps, prefix = '/v3'): void {
   app.delete(
     `${prefix}/report/:id`,
     {
-      config: { auth: { scope: ['REPORT_DELETE'] } },
+      config: {
+        auth: { scope: ['REPORT_DELETE'] },
+        withoutPage: 'Pages withhold, close and reply instead, so that the record stays',
+      },
       schema: {
         operationId: 'deleteReport',
         summary: 'Delete a report and its thread',

@@ -53,7 +53,11 @@ function memberWrites(app: App, deps: TeamDeps, prefix: string): void {
   app.patch(
     `${prefix}/team/:id/members/:user_id`,
     {
-      config: { ...write, errors: ['400 decoding_error'] },
+      config: {
+        ...write,
+        errors: ['400 decoding_error'],
+        withoutPage: 'Does for one item what a page does for several',
+      },
       schema: {
         operationId: 'updateTeamMember',
         summary: 'Edit a member or a pending invitation',

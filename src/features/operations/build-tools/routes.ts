@@ -17,7 +17,12 @@ import { listCoordinates, listEndings } from './queries.ts'
 import { type Digest, FileParams, MetadataParams, splitDigest, UpdateFileParams, UpdateFileQuery } from './requests.ts'
 import { loadersOfUpdateFile, promotions, UpdateFileView } from './update-file.ts'
 
-const config = { auth: { read: ['PROJECT_READ'] }, limitedTokens: 'resource', cache: 'public' } as const
+const config = {
+  auth: { read: ['PROJECT_READ'] },
+  limitedTokens: 'resource',
+  cache: 'public',
+  withoutPage: 'For launchers and build tools',
+} as const
 const METADATA = 'maven-metadata.xml'
 
 export function buildToolRoutes(app: App, deps: Deps): void {

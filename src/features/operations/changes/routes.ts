@@ -12,7 +12,12 @@ export function changeRoutes(app: App, deps: Pick<Deps, 'db' | 'log' | 'metrics'
   app.get(
     CHANGES_PATH,
     {
-      config: { auth: 'public', cache: 'shared', errors: ['410 cursor_expired'] },
+      config: {
+        auth: 'public',
+        cache: 'shared',
+        errors: ['410 cursor_expired'],
+        withoutPage: 'For programs; pages have Atom feeds',
+      },
       schema: {
         operationId: 'listChanges',
         summary: 'List the changes of the public catalogue',
@@ -37,7 +42,7 @@ export function changeRoutes(app: App, deps: Pick<Deps, 'db' | 'log' | 'metrics'
   app.get(
     `${CHANGES_PATH}/stream`,
     {
-      config: { auth: 'public' },
+      config: { auth: 'public', withoutPage: 'For programs; pages have Atom feeds' },
       schema: {
         operationId: 'streamChanges',
         summary: 'Stream the changes of the public catalogue as server-sent events',

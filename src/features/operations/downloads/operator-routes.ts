@@ -25,7 +25,7 @@ function batchRoute(app: App, deps: DownloadDeps): void {
   app.post(
     '/admin/downloads',
     {
-      config,
+      config: { ...config, withoutPage: 'For a CDN or a shop of the operator' },
       schema: {
         operationId: 'countDownloads',
         summary: 'Report downloads that a CDN served from its cache',

@@ -18,7 +18,12 @@ export function projectFolderRoutes(app: App, deps: Deps): void {
   app.get(
     '/v3/project/:id/export',
     {
-      config: { auth: { scope: ['PROJECT_READ', 'VERSION_READ'] }, limitedTokens: 'resource', cost: COSTS.archive },
+      config: {
+        auth: { scope: ['PROJECT_READ', 'VERSION_READ'] },
+        limitedTokens: 'resource',
+        cost: COSTS.archive,
+        withoutPage: 'For the command line of another instance',
+      },
       schema: {
         operationId: 'exportProject',
         summary: 'Download a project with its published versions, files and images',

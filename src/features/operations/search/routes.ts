@@ -68,7 +68,7 @@ export function searchRoutes(app: App, deps: SearchDeps): void {
   app.post(
     '/v3/search',
     {
-      config: { auth: 'public', whenReadOnly: 'answers' },
+      config: { auth: 'public', whenReadOnly: 'answers', withoutPage: 'The lists of pages have URLs' },
       schema: {
         operationId: 'searchProjectsByBody',
         summary: 'Search for projects with long filters',

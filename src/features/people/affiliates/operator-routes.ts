@@ -12,7 +12,7 @@ export function affiliateOperatorRoutes(app: App, deps: Pick<Deps, 'db' | 'cache
     scope.post(
       '/admin/affiliate-conversion',
       {
-        config: { auth: 'operator', errors: ['409 conflict'] },
+        config: { auth: 'operator', errors: ['409 conflict'], withoutPage: 'For a CDN or a shop of the operator' },
         schema: {
           operationId: 'recordConversion',
           summary: 'Record a sale made through an affiliate code',

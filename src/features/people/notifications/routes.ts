@@ -31,6 +31,7 @@ const WRITE = { auth: { scope: ['NOTIFICATION_WRITE'] } } as const
 /** Response schema of a notification, and its conversion. */
 export type NotificationForm = { schema: Type.TSchema; toView: (row: NotificationRow) => unknown }
 
+const FOR_SEVERAL = 'Does for one item what a page does for several'
 const CHANGES = [
   {
     method: 'patch',
@@ -106,7 +107,7 @@ export function notificationReads(
   app.get(
     `${prefix}/notification/:id`,
     {
-      config: READ,
+      config: { ...READ, withoutPage: FOR_SEVERAL },
       schema: {
         operationId: 'getNotification',
         summary: 'Get a notification',
@@ -131,7 +132,7 @@ export function notificationWrites(app: App, { db }: Pick<Deps, 'db'>, prefix = 
     )
     app[method](
       `${prefix}/notification/:id`,
-      { config: WRITE, schema: { ...one, params: IdParams } },
+      { config: { ...WRITE, withoutPage: FOR_SEVERAL }, schema: { ...one, params: IdParams } },
       async (req, reply) => {
         const id = parseId(req.params.id, 'id')
         const { account_id } = await getReadableNotification(db, requireViewer(req), id)

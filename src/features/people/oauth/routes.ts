@@ -53,7 +53,7 @@ function metadataRoutes(app: App, { config }: Pick<Deps, 'config'>): void {
   app.get(
     '/.well-known/oauth-authorization-server',
     {
-      config: { auth: 'public', cache: 'shared' },
+      config: { auth: 'public', cache: 'shared', withoutPage: 'For programs and monitoring' },
       schema: {
         operationId: 'getOAuthMetadata',
         summary: 'Get the OAuth 2.0 server metadata (RFC 8414)',

@@ -7,7 +7,11 @@ import { requirePreferenceReader } from './policy.ts'
 import { getCachedUser } from './user-cache.ts'
 import { NoPreferences, NoUsers } from './views.ts'
 
-const config = { auth: { scope: ['USER_READ'] }, cache: 'private' } as const
+const config = {
+  auth: { scope: ['USER_READ'] },
+  cache: 'private',
+  withoutPage: 'Always empty; existing clients call it',
+} as const
 const description = 'Always empty; existing clients call this route'
 
 /** Registers the routes for friends, blocked users and preferences. */

@@ -54,7 +54,7 @@ export async function registerOpenApi(
     app.get(
       url,
       {
-        config: { auth: 'public', cache: 'shared' },
+        config: { auth: 'public', cache: 'shared', withoutPage: 'For programs and monitoring' },
         schema: {
           operationId,
           summary,

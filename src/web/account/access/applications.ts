@@ -51,8 +51,10 @@ type Typed = {
 const EMPTY: Typed = { name: '', description: '', url: '', uris: '', chosen: [], isPublic: false }
 
 export function applicationPages(pages: Pages): void {
-  pages.own('GET', PATHS.applications, 'showApplications', showApplications)
-  pages.own('GET', `${PATHS.applications}/new`, 'showNewApplication', async (request) => showForm(request, EMPTY))
+  pages.own('GET', PATHS.applications, 'showApplications', showApplications, { api: 'listUserApplications' })
+  pages.own('GET', `${PATHS.applications}/new`, 'showNewApplication', async (request) => showForm(request, EMPTY), {
+    api: 'createApplication',
+  })
   pages.own('POST', `${PATHS.applications}/new`, 'makeApplication', async (request) => {
     const typed = readForm(request)
     const { value: created, refusal } = await attempt(() => {
@@ -63,10 +65,18 @@ export function applicationPages(pages: Pages): void {
     if (created.secret === null) return request.redirect(`${PATHS.applications}/${created.id}`, 'application-saved')
     return showSecret(request, { id: created.id, name: typed.name, secret: created.secret })
   })
-  pages.own('GET', `${PATHS.applications}/:id`, 'showApplication', async (request) => {
-    const application = await getOwn(request)
-    return showForm(request, toTyped(application), application)
-  })
+  pages.own(
+    'GET',
+    `${PATHS.applications}/:id`,
+    'showApplication',
+    async (request) => {
+      const application = await getOwn(request)
+      return showForm(request, toTyped(application), application)
+    },
+    {
+      api: 'getApplication updateApplication deleteApplication rotateApplicationSecret setApplicationIcon deleteApplicationIcon',
+    },
+  )
   const change = async (request: OwnRequest): Promise<FastifyReply> => {
     const application = await getOwn(request)
     requireToken(request.req)

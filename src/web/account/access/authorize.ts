@@ -34,9 +34,15 @@ export function authorizePages(pages: Pages): void {
       if (authorization.next === 'redirect') return request.reply.redirect(authorization.url, 303)
       return showConsent(request, authorization)
     },
-    { whenReadOnly: 'refused' },
+    {
+      whenReadOnly: 'refused',
+      shows: 'Consent to an application',
+      api: 'authorize acceptAuthorization rejectAuthorization',
+    },
   )
-  pages.own('GET', PATHS.authorizations, 'showAuthorizations', showAuthorizations)
+  pages.own('GET', PATHS.authorizations, 'showAuthorizations', showAuthorizations, {
+    api: 'listAuthorizations revokeAuthorization',
+  })
   pages.own('POST', `${PATHS.authorizations}/revoke`, 'endAuthorization', async ({ deps, viewer, field, redirect }) => {
     await revokeAuthorization(deps, viewer, parseId(field('client_id'), 'client_id'))
     return redirect(PATHS.authorizations, 'authorization-ended')

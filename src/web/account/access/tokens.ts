@@ -42,7 +42,9 @@ type Typed = TypedLimits & { name: string; chosen: string[]; days: string; refus
 const EMPTY: Typed = { name: '', chosen: [], days: '90', resources: [], networks: '' }
 
 export function tokenPages(pages: Pages): void {
-  pages.own('GET', PATHS.tokens, 'showTokens', (request) => showTokens(request, EMPTY))
+  pages.own('GET', PATHS.tokens, 'showTokens', (request) => showTokens(request, EMPTY), {
+    api: 'listAccessTokens createAccessToken deleteAccessToken',
+  })
   pages.own('POST', PATHS.tokens, 'makeToken', makeToken)
   pages.own('POST', `${PATHS.tokens}/revoke`, 'revokeAccessToken', async ({ deps, viewer, field, redirect }) => {
     const token = { id: parseId(field('id'), 'id') }

@@ -23,7 +23,10 @@ import { devicesSection } from './sessions.ts'
 import { confirmForm } from './settings-views.ts'
 
 export function accountDataPages(pages: Pages): void {
-  pages.own('GET', PATHS.data, 'showData', async (request) => showData(request))
+  pages.own('GET', PATHS.data, 'showData', async (request) => showData(request), {
+    shows: 'Devices that are signed in, export of all data, deletion of the account',
+    api: 'listSessions deleteSession exportData deleteUser',
+  })
   pages.own(
     'POST',
     `${PATHS.data}/export`,

@@ -44,7 +44,10 @@ const GROUPS: readonly { legend: MessageKey; kinds: readonly EmailKind[]; isForA
 ]
 
 export function notificationEmailPages(pages: Pages): void {
-  pages.own('GET', PATHS.notificationEmails, 'showEmailSettings', showEmailSettings)
+  pages.own('GET', PATHS.notificationEmails, 'showEmailSettings', showEmailSettings, {
+    shows: 'Choice of the notifications that are emailed',
+    api: 'getNotificationSettings updateNotificationSettings',
+  })
   pages.own('POST', PATHS.notificationEmails, 'sendEmailSettings', async ({ deps, viewer, fields, redirect }) => {
     const chosen = new Set(fields('email'))
     const current = await readEmailSettings(deps.db, viewer.id)

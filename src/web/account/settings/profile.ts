@@ -19,7 +19,10 @@ import { pictureSection } from './settings-views.ts'
 const LABELS = { username: 'The username', bio: 'The text' }
 
 export function profilePages(pages: Pages): void {
-  pages.own('GET', PATHS.profile, 'showProfile', async (request) => showProfile(request))
+  pages.own('GET', PATHS.profile, 'showProfile', async (request) => showProfile(request), {
+    shows: 'Username, text and image',
+    api: 'getOwnUser updateUser setUserIcon deleteUserIcon',
+  })
   pages.own('POST', PATHS.profile, 'sendProfile', async (request) => {
     const { deps, accounts, viewer, field, redirect } = request
     // Browsers send line breaks as two characters; the limit counts what the user typed.

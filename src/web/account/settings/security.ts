@@ -34,7 +34,10 @@ const LABELS = {
 }
 
 export function securityPages(pages: Pages): void {
-  pages.own('GET', PATHS.security, 'showSecurity', async (request) => showSecurity(request))
+  pages.own('GET', PATHS.security, 'showSecurity', async (request) => showSecurity(request), {
+    shows: 'Email address, password, two-factor sign-in',
+    api: 'changeEmail resendVerification changePassword startTwoFactor enableTwoFactor disableTwoFactor',
+  })
   pages.own('POST', `${PATHS.security}/confirm`, 'sendConfirmation', sendConfirmation)
   pages.own('POST', `${PATHS.security}/email`, 'sendEmail', async (request) => {
     const { deps, accounts, viewer, field, redirect } = request

@@ -10,7 +10,13 @@ import { mailKey } from '#web/ui/mail-texts.ts'
 import { checkMailView } from './sign-in-views.ts'
 
 export function checkMailPages(pages: Pages): void {
-  pages.own('GET', PATHS.checkMail, 'showCheckMail', async (request) => showCheckMail(request, request.query('return')))
+  pages.own(
+    'GET',
+    PATHS.checkMail,
+    'showCheckMail',
+    async (request) => showCheckMail(request, request.query('return')),
+    { shows: 'The emailed link after sign-up, sent again', api: 'resendVerification' },
+  )
   pages.own('POST', PATHS.checkMail, 'sendCheckMail', async (request) => {
     const { accounts, viewer, field, redirect } = request
     const returnTo = field('return')

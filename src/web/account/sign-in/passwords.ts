@@ -20,8 +20,12 @@ const Reset = Type.Object({ flow: FlowField, new_password: NewPasswordField })
 const Verification = Type.Object({ flow: FlowField })
 
 export function passwordPages(pages: Pages): void {
-  pages.open('GET', PATHS.forgotPassword, 'showForgottenPassword', async (request) =>
-    showForgotten(request, { isSent: false }),
+  pages.open(
+    'GET',
+    PATHS.forgotPassword,
+    'showForgottenPassword',
+    async (request) => showForgotten(request, { isSent: false }),
+    { api: 'requestPasswordReset' },
   )
   pages.open('POST', PATHS.forgotPassword, 'sendForgottenPassword', async (request) => {
     const { accounts, req, field } = request
@@ -55,7 +59,13 @@ export function passwordPages(pages: Pages): void {
     cookie.clear(reply)
     return redirect(PATHS.signIn, 'password-reset')
   })
-  pages.open('GET', PATHS.undoEmail, 'showEmailUndoing', async (request) => showUndoing(request, request.query('flow')))
+  pages.open(
+    'GET',
+    PATHS.undoEmail,
+    'showEmailUndoing',
+    async (request) => showUndoing(request, request.query('flow')),
+    { api: 'undoEmailChange' },
+  )
   pages.open('POST', PATHS.undoEmail, 'sendEmailUndoing', async (request) => {
     const { accounts, cookie, req, reply, field, redirect } = request
     const flow = field('flow')
@@ -69,8 +79,12 @@ export function passwordPages(pages: Pages): void {
     return redirect(PATHS.signIn, 'email-restored')
   })
   // Opening the link changes nothing, because programs that scan emails open links too.
-  pages.open('GET', PATHS.verifyEmail, 'showEmailVerification', async (request) =>
-    showVerification(request, request.query('flow')),
+  pages.open(
+    'GET',
+    PATHS.verifyEmail,
+    'showEmailVerification',
+    async (request) => showVerification(request, request.query('flow')),
+    { api: 'verifyEmail' },
   )
   pages.open('POST', PATHS.verifyEmail, 'sendEmailVerification', async (request) => {
     const { deps, viewer, field, redirect } = request

@@ -21,11 +21,17 @@ const SecondFactor = Type.Object({ flow: FlowField, code: CodeField })
 const LABELS = { username: 'The name', password: 'The password', code: 'The code', challenge: 'The captcha' }
 
 export function signInPages(pages: Pages): void {
-  pages.open('GET', PATHS.signIn, 'showSignIn', async (request) => {
-    const returnTo = request.query('return')
-    if (request.viewer !== null) return request.redirect(returnPath(returnTo))
-    return showSignIn(request, { name: '', returnTo })
-  })
+  pages.open(
+    'GET',
+    PATHS.signIn,
+    'showSignIn',
+    async (request) => {
+      const returnTo = request.query('return')
+      if (request.viewer !== null) return request.redirect(returnPath(returnTo))
+      return showSignIn(request, { name: '', returnTo })
+    },
+    { api: 'signIn signInWithSecondFactor' },
+  )
   pages.open('POST', PATHS.signIn, 'sendSignIn', sendCredentials)
   pages.open('POST', PATHS.signInCode, 'sendSignInCode', sendCode)
   pages.open('POST', PATHS.signOut, 'sendSignOut', async ({ deps, cookie, viewer, reply, redirect, field }) => {

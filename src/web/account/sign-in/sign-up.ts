@@ -26,8 +26,13 @@ const LABELS = {
 }
 
 export function signUpPages(pages: Pages): void {
-  pages.open('GET', PATHS.signUp, 'showSignUp', async (request) =>
-    request.viewer === null ? showSignUp(request) : request.redirect(returnPath(request.query('return'))),
+  pages.open(
+    'GET',
+    PATHS.signUp,
+    'showSignUp',
+    async (request) =>
+      request.viewer === null ? showSignUp(request) : request.redirect(returnPath(request.query('return'))),
+    { api: 'createAccount getGlobals' },
   )
   pages.open('POST', PATHS.signUp, 'sendSignUp', async (request) => {
     const { accounts, cookie, req, reply, field } = request

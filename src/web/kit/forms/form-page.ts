@@ -52,7 +52,7 @@ export type Outcome =
     }
   | FastifyReply
 
-export type FormPage<Data> = {
+export type FormPage<Data> = Pick<PageOptions, 'shows' | 'api'> & {
   path: string
   /** Operation ID of the page. The form has the suffix `Form`. */
   name: string
@@ -68,7 +68,8 @@ export type FormPage<Data> = {
 
 /** Registers the page and its form. */
 export function formPage<Data>(pages: Pages, of: FormPage<Data>): void {
-  pages.own('GET', of.path, of.name, async (request) => showForm(request, of), of.options)
+  const { shows, api } = of
+  pages.own('GET', of.path, of.name, async (request) => showForm(request, of), { ...of.options, shows, api })
   // Read-only mode keeps the entered values: `send` shows the message of the operator with them.
   const options = { whenReadOnly: 'form', ...of.options, checksToken: true, whenSignedOut: keepForm } as const
   pages.own('POST', of.path, `${of.name}Form`, (request) => send(request, of), options)

@@ -12,7 +12,10 @@ import { moderatedAdvisory, ROWS, showSection } from '../frame.ts'
 import { listPager, offsetOf } from '../parts.ts'
 
 export function advisoryListPage(pages: Pages): void {
-  pages.own('GET', PATHS.moderationAdvisories, 'moderateAdvisories', showAdvisories, { role: 'moderator' })
+  pages.own('GET', PATHS.moderationAdvisories, 'moderateAdvisories', showAdvisories, {
+    role: 'moderator',
+    api: 'listAdvisories',
+  })
 }
 
 async function showAdvisories(request: OwnRequest) {

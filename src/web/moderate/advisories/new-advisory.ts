@@ -13,6 +13,7 @@ export function newAdvisoryPage(pages: Pages): void {
   formPage<undefined>(pages, {
     path: PATHS.newModeratedAdvisory,
     name: 'moderateNewAdvisory',
+    api: 'createAdvisory',
     load: async () => undefined,
     show: showNew,
     commands: { create, preview: async (request, _data, state) => showNew(request, undefined, state) },

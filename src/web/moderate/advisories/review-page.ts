@@ -22,6 +22,7 @@ export function advisoryReviewPage(pages: Pages): void {
   formPage<AdvisoryRow>(pages, {
     path: `${PATHS.moderationAdvisories}/:id`,
     name: 'moderateAdvisory',
+    api: 'decideAdvisory',
     load: ({ deps, viewer, param }) => getVisibleAdvisory(deps, viewer, param('id')),
     show: showAdvisory,
     commands: {

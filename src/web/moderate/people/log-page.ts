@@ -17,7 +17,7 @@ import { filterForm, timeOf, userLink } from '../parts.ts'
 const ACTIONS = [...MODERATOR_ACTIONS, ...SHARED_ACTIONS] as const
 
 export function logPage(pages: Pages): void {
-  pages.own('GET', PATHS.moderationLog, 'moderateLog', showLog, { role: 'moderator' })
+  pages.own('GET', PATHS.moderationLog, 'moderateLog', showLog, { role: 'moderator', api: 'listModerationLog' })
 }
 
 /** Returns the name of an action of the audit log. */

@@ -40,6 +40,8 @@ export function userPage(pages: Pages): void {
   formPage<Data>(pages, {
     path: `${PATHS.moderation}/user/:id`,
     name: 'moderateUser',
+    shows: 'The record of a user, the shared note',
+    api: 'getUserRecord getUserNote writeUserNote askOperators',
     load: loadUser,
     show: showUser,
     commands: { note: saveNote, ask, edit, 'remove-avatar': removeAvatar },

@@ -51,6 +51,7 @@ export function queuePages(pages: Pages): void {
   formPage<QueueData>(pages, {
     path: PATHS.moderationQueue,
     name: 'moderationQueue',
+    api: 'listModerationQueue claimProject releaseClaim claimNextProject',
     options: { role: 'moderator' },
     load: loadQueue,
     show: showQueue,

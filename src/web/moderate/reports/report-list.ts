@@ -21,7 +21,11 @@ import { filterForm, itemLink, itemStatus, listPager, offsetOf, userLink } from 
 const ITEM_TYPES = ['project', 'version', 'user'] as const satisfies readonly ItemType[]
 
 export function reportListPage(pages: Pages): void {
-  pages.own('GET', PATHS.moderationReports, 'moderateReports', showReports, { role: 'moderator' })
+  pages.own('GET', PATHS.moderationReports, 'moderateReports', showReports, {
+    role: 'moderator',
+    shows: 'Reports, grouped by the reported item',
+    api: 'listReportGroups',
+  })
 }
 
 /** Returns the filter of the URL. Unknown values filter nothing. */

@@ -46,6 +46,8 @@ export function reportPage(pages: Pages): void {
   formPage<Data>(pages, {
     path: `${PATHS.moderationReports}/:id`,
     name: 'moderateReport',
+    shows: 'The reported item then and now, reports about it, the thread',
+    api: 'getReportChanges updateReport closeReports',
     load: loadReport,
     show: showReport,
     commands: { reply, close, insert, reopen },

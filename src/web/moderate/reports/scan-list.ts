@@ -29,6 +29,7 @@ export function scanListPage(pages: Pages): void {
   formPage<Data>(pages, {
     path: PATHS.moderationScans,
     name: 'moderateScans',
+    api: 'listVersionScans releaseVersion repeatVersionScan',
     load: loadScans,
     show: showScans,
     commands: { release, repeat },

@@ -21,7 +21,11 @@ import { reportStatus } from './report-page.ts'
 const TYPES = ['project', 'report'] as const
 
 export function threadListPage(pages: Pages): void {
-  pages.own('GET', PATHS.moderationThreads, 'moderateThreads', showThreads, { role: 'moderator' })
+  pages.own('GET', PATHS.moderationThreads, 'moderateThreads', showThreads, {
+    role: 'moderator',
+    shows: 'Threads that wait for an answer',
+    api: 'listUnansweredThreads',
+  })
 }
 
 async function showThreads(request: OwnRequest) {

@@ -27,8 +27,14 @@ import { entriesPath, entryTree } from './files-view.ts'
 const PER_PAGE = 50
 
 export function entryPages(pages: Pages): void {
-  pages.own('GET', `${reviewPath(':id')}/files`, 'moderationEntries', showEntries, { role: 'moderator' })
-  pages.own('GET', `${reviewPath(':id')}/files/entry`, 'moderationEntry', showEntry, { role: 'moderator' })
+  pages.own('GET', `${reviewPath(':id')}/files`, 'moderationEntries', showEntries, {
+    role: 'moderator',
+    api: 'listVersionEntries',
+  })
+  pages.own('GET', `${reviewPath(':id')}/files/entry`, 'moderationEntry', showEntry, {
+    role: 'moderator',
+    api: 'getVersionEntry',
+  })
 }
 
 type Subject = {

@@ -40,6 +40,8 @@ export function reviewPages(pages: Pages): void {
   formPage<Review>(pages, {
     path: reviewPath(':id'),
     name: 'moderationReview',
+    shows: 'A review: changes, files, findings, owner, thread, decision',
+    api: 'getProjectChanges',
     options: { role: 'moderator' },
     load: loadReview,
     show: (request, review, form) => showReview(request, review, form),

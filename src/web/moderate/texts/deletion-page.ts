@@ -29,6 +29,7 @@ export function contentDeletionPage(pages: Pages): void {
   formPage<Data>(pages, {
     path: PATH,
     name: 'moderateDeletion',
+    shows: 'Deletion of content that was taken down',
     load: loadDeletion,
     show: showDeletion,
     commands: { confirm },

@@ -41,6 +41,7 @@ export function takedownPage(pages: Pages): void {
   formPage<undefined>(pages, {
     path: PATHS.moderationTakedown,
     name: 'moderateTakedown',
+    api: 'takeDown listProjectsOfFiles',
     load: async () => undefined,
     show: showTakedown,
     commands: { choose, preview, confirm },

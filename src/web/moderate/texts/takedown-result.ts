@@ -39,6 +39,8 @@ export function takedownResultPages(pages: Pages): void {
   formPage<Data>(pages, {
     path: `${PATHS.moderationTakedown}/:id`,
     name: 'moderateTakedownResult',
+    shows: 'The parts that a takedown changed, with Undo',
+    api: 'undoTakedown',
     load: loadTakedown,
     show: showResult,
     commands: {
@@ -53,6 +55,7 @@ export function takedownResultPages(pages: Pages): void {
   formPage<undefined>(pages, {
     path: BLOCKED_FILES,
     name: 'moderateBlockedFiles',
+    api: 'listBlockedFiles unblockFile',
     load: async () => undefined,
     show: showBlocked,
     commands: {

@@ -30,6 +30,8 @@ export function textsPage(pages: Pages): void {
   formPage<Data>(pages, {
     path: PATHS.moderationTexts,
     name: 'moderateTexts',
+    shows: 'Saved replies',
+    api: 'listSavedReplies createSavedReply orderSavedReplies updateSavedReply deleteSavedReply',
     load: loadTexts,
     show: showTexts,
     commands: { save, preview: showTexts, up: move, down: move, delete: remove },

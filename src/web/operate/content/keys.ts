@@ -9,7 +9,10 @@ import { listTable, nameCell } from '#web/ui/parts/tables.ts'
 import { showOperator } from '../sections.ts'
 
 export function keyPages(pages: Pages): void {
-  pages.own('GET', PATHS.operatorKeys, 'operateKeys', async (request) => showKeys(request), { role: 'admin' })
+  pages.own('GET', PATHS.operatorKeys, 'operateKeys', async (request) => showKeys(request), {
+    role: 'admin',
+    shows: 'Kinds of tokens',
+  })
 }
 
 function showKeys(request: OwnRequest) {

@@ -35,6 +35,7 @@ export function tagPages(pages: Pages): void {
   formPage<TagPage>(pages, {
     path: `${PATHS.operatorTags}/:list`,
     name: 'operateTags',
+    api: 'getEditableTags updateGames resetGames updateLoaders resetLoaders updateCategories resetCategories updateGameVersions resetGameVersions renameCategories renameGameVersions',
     options: { role: 'admin' },
     load: loadTags,
     show: showTags,
@@ -53,7 +54,7 @@ export function tagPages(pages: Pages): void {
     PATHS.operatorTags,
     'operateTagLists',
     async (request) => request.redirect(`${PATHS.operatorTags}/${LISTS[0]}`),
-    { role: 'admin' },
+    { role: 'admin', shows: false },
   )
 }
 

@@ -34,6 +34,8 @@ export function brandingPages(pages: Pages): void {
   formPage<InstanceSettings>(pages, {
     path: PATHS.operatorSettings,
     name: 'operateSettings',
+    shows: 'Name, colour, logo, texts, registration',
+    api: 'getSettings updateSettings setMark deleteMark',
     options: { role: 'admin' },
     load: loadSettings,
     show: showBranding,

@@ -10,6 +10,7 @@ export function instanceWebhookPages(pages: Pages): void {
   formPage<Webhooks>(pages, {
     path: PATHS.operatorWebhooks,
     name: 'operateWebhooks',
+    api: 'listInstanceWebhooks',
     options: { role: 'admin' },
     ...webhookPage<object>({
       load: async () => ({}),

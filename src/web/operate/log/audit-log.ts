@@ -40,8 +40,8 @@ const LABELS: Readonly<Record<string, string>> = {
 type Typed = Record<(typeof FIELDS)[number], string>
 
 export function auditLogPages(pages: Pages): void {
-  pages.own('GET', PATH, 'operateAuditLog', showLog, { role: 'admin' })
-  pages.own('GET', EXPORT, 'operateAuditExport', sendExport, { role: 'admin' })
+  pages.own('GET', PATH, 'operateAuditLog', showLog, { role: 'admin', api: 'listAuditEntries exportAuditEntries' })
+  pages.own('GET', EXPORT, 'operateAuditExport', sendExport, { role: 'admin', shows: false })
 }
 
 const typedOf = ({ query }: OwnRequest): Typed =>

@@ -22,9 +22,7 @@ export function userPages(pages: Pages): void {
     `${PATHS.operatorUser}/:id`,
     'operateAccount',
     async (request) => showAccount(request, await loadAccount(request)),
-    {
-      role: 'admin',
-    },
+    { role: 'admin', api: 'getUserByEmail' },
   )
   rankPages(pages)
   suspensionPages(pages)

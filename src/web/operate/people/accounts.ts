@@ -22,7 +22,11 @@ const FILTERS = ['', ...ROLES, 'suspended'] as const
 export const accountPath = (id: string): string => `${PATHS.operatorUser}/${id}`
 
 export function accountPages(pages: Pages): void {
-  pages.own('GET', PATHS.operatorUsers, 'operateAccounts', showAccounts, { role: 'admin' })
+  pages.own('GET', PATHS.operatorUsers, 'operateAccounts', showAccounts, {
+    role: 'admin',
+    shows: 'Accounts by name, ID or email address',
+    api: 'listSuspendedUsers listDeletedUsers',
+  })
 }
 
 async function showAccounts(request: OwnRequest): Promise<FastifyReply> {

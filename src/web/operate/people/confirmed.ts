@@ -6,7 +6,7 @@ import { createConfirmOwner } from '#features/people/accounts/credentials/confir
 import { type AccountRow, getAccountByName } from '#features/people/users/queries.ts'
 import { proofOf } from '#web/account/settings/settings-views.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
-import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import type { OwnRequest, PageOptions, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import type { Part } from '#web/ui/html.ts'
 import { pathTo } from '#web/ui/page-context.ts'
@@ -35,7 +35,7 @@ export async function confirmOperator(request: OwnRequest, form: FormState): Pro
   )
 }
 
-type Decision = {
+type Decision = Pick<PageOptions, 'shows' | 'api'> & {
   /** Last part of the path. */
   path: string
   name: string
@@ -53,6 +53,8 @@ export function decisionPage(pages: Pages, of: Decision): void {
   formPage(pages, {
     path: `${PATHS.operatorUser}/:id/${of.path}`,
     name: of.name,
+    shows: of.shows,
+    api: of.api,
     options: { role: 'admin' },
     load: loadAccount,
     show: (request, data, form) => showDecision(request, data, { form, of }),

@@ -20,6 +20,7 @@ export function credentialPages(pages: Pages): void {
   decisionPage(pages, {
     path: 'sign-out',
     name: 'operateSignOut',
+    api: 'signOutUser',
     title: ({ page }, { account }) => page.language.t('ops.sign-out.title', { name: account.username }),
     button: ({ page }) => page.language.t('ops.sign-out.button'),
     consequences: ({ page }, { figures }) => [page.language.t('ops.sign-out.effect', { count: figures.sessions })],
@@ -40,6 +41,7 @@ export function credentialPages(pages: Pages): void {
   decisionPage(pages, {
     path: 'password-link',
     name: 'operatePasswordLink',
+    api: 'makePasswordLink',
     title: ({ page }, { account }) => page.language.t('ops.link.title', { name: account.username }),
     button: ({ page }) => page.language.t('ops.link.button'),
     consequences: ({ page }) => [page.language.t('ops.link.effect'), page.language.t('ops.link.once')],
@@ -53,6 +55,7 @@ export function credentialPages(pages: Pages): void {
   decisionPage(pages, {
     path: 'restore',
     name: 'operateRestore',
+    api: 'restoreUser',
     title: ({ page }, { account }) => page.language.t('ops.restore.title', { name: account.username }),
     button: ({ page }) => page.language.t('ops.account.restore'),
     consequences: ({ page }) => [

@@ -27,6 +27,7 @@ export function invitationPages(pages: Pages): void {
   formPage<Invitations>(pages, {
     path: PATHS.operatorInvitations,
     name: 'operateInvitations',
+    api: 'listInvitations createInvitation revokeInvitation',
     options: { role: 'admin' },
     load: ({ deps }) => listInvitations(deps.db, { limit: ROWS, offset: 0 }),
     show: (request, rows, state) => showInvitations(request, rows, { state }),

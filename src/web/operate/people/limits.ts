@@ -24,6 +24,8 @@ export function limitPages(pages: Pages): void {
   formPage<GrantRow[]>(pages, {
     path: PATHS.operatorLimits,
     name: 'operateLimits',
+    shows: 'Granted request rates',
+    api: 'listRateLimits createRateLimit deleteRateLimit',
     options: { role: 'admin' },
     load: ({ deps }) => listGrants(deps.db),
     show: showLimits,

@@ -37,6 +37,7 @@ export function payoutPages(pages: Pages): void {
   formPage<Ledger>(pages, {
     path: PATHS.operatorPayouts,
     name: 'operatePayouts',
+    api: 'recordPayout updatePayout distributeRevenue',
     options: { role: 'admin' },
     load: loadLedger,
     show: showLedger,

@@ -17,6 +17,7 @@ export function suspensionPages(pages: Pages): void {
   decisionPage(pages, {
     path: 'suspend',
     name: 'operateSuspend',
+    api: 'suspendUser',
     title: ({ page }, { account }) => page.language.t('ops.suspend.title', { name: account.username }),
     button: ({ page }, { account }) => page.language.t('ops.suspend.button', { name: account.username }),
     consequences: ({ page }, { figures }) => [
@@ -39,6 +40,7 @@ export function suspensionPages(pages: Pages): void {
   decisionPage(pages, {
     path: 'unsuspend',
     name: 'operateUnsuspend',
+    api: 'unsuspendUser',
     title: ({ page }, { account }) => page.language.t('ops.unsuspend.title', { name: account.username }),
     button: ({ page }) => page.language.t('ops.account.unsuspend'),
     consequences: ({ page }) => [

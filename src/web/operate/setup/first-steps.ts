@@ -31,6 +31,7 @@ export function firstStepPages(pages: Pages): void {
   formPage<Steps>(pages, {
     path: PATHS.firstSteps,
     name: 'operateFirstSteps',
+    shows: 'Name, registration and demo of a new instance',
     options: { role: 'admin' },
     load: loadSteps,
     show: (request, steps, form) => showSteps(request, steps, form),

@@ -18,7 +18,7 @@ const SHOWN = 100
 const AGE_DAYS_MAX = 7
 
 export function backupPages(pages: Pages): void {
-  pages.own('GET', PATH, 'operateBackups', showBackups, { role: 'admin' })
+  pages.own('GET', PATH, 'operateBackups', showBackups, { role: 'admin', api: 'listBackups' })
 }
 
 async function showBackups(request: OwnRequest) {

@@ -35,6 +35,7 @@ export function jobPages(pages: Pages): void {
   formPage<Listed>(pages, {
     path: PATH,
     name: 'operateJobs',
+    api: 'listJobs retryJob',
     options: REPAIR,
     load: loadListed,
     show: showJobs,
@@ -43,6 +44,8 @@ export function jobPages(pages: Pages): void {
   formPage<Chosen>(pages, {
     path: CONFIRM,
     name: 'operateJobsConfirm',
+    shows: 'Retrying or discarding failed jobs',
+    api: 'retryJobs discardJobs',
     options: REPAIR,
     load: loadChosen,
     show: showConfirmation,

@@ -29,6 +29,8 @@ export function mailPages(pages: Pages): void {
   formPage<Shown>(pages, {
     path: PATH,
     name: 'operateMail',
+    shows: 'Queued, sent and rejected emails, with a test',
+    api: 'getOutgoingMail sendTestMail',
     options: { role: 'admin' },
     load: loadShown,
     show: showMail,

@@ -29,9 +29,17 @@ const ENTRIES_SHOWN = 8
 const COMMIT_SHOWN = 12
 
 export function overviewPages(pages: Pages): void {
-  pages.own('GET', PATHS.operator, 'operateOverview', showOverview, { role: 'admin' })
+  pages.own('GET', PATHS.operator, 'operateOverview', showOverview, {
+    role: 'admin',
+    shows: 'Problems, dependencies, figures, jobs, errors',
+    api: 'getReadiness getOverview',
+  })
   pages.own('GET', '/operator/figures.csv', 'operateFigures', sendChart, { role: 'admin' })
-  pages.own('GET', '/operator/errors', 'operateErrors', showErrors, { role: 'admin' })
+  pages.own('GET', '/operator/errors', 'operateErrors', showErrors, {
+    role: 'admin',
+    shows: 'Responses with 5xx by code and endpoint',
+    api: 'listServerErrors',
+  })
 }
 
 async function showOverview(request: OwnRequest) {

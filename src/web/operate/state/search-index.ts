@@ -20,10 +20,12 @@ const REBUILD = '/operator/index/rebuild'
 export function searchIndexPages(pages: Pages): void {
   pages.own('GET', PATH, 'operateIndex', async (request) => showIndex(request, await loadIndexState(request.deps)), {
     role: 'admin',
+    api: 'getSearchIndex',
   })
   formPage<IndexStateView>(pages, {
     path: REBUILD,
     name: 'operateRebuild',
+    api: 'rebuildSearch',
     options: { role: 'admin', whenReadOnly: 'answers' },
     load: ({ deps }) => loadIndexState(deps),
     show: showRebuild,

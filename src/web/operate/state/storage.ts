@@ -24,6 +24,8 @@ export function storagePages(pages: Pages): void {
   formPage<Shown>(pages, {
     path: PATH,
     name: 'operateStorage',
+    shows: 'Usage by kind and by project, growth',
+    api: 'getStorage measureStorage',
     // As in the API, the measurement works in read-only mode.
     options: { role: 'admin', whenReadOnly: 'answers' },
     load: async ({ deps }) => ({ storage: await loadStorage(deps), measures: await listMeasures(deps.db) }),

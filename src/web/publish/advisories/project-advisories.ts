@@ -20,11 +20,14 @@ const SHOWN_MAX = 100
 
 export function projectAdvisoryPages(pages: Pages, taxonomy: Taxonomy): void {
   for (const segment of projectSegments(taxonomy)) {
-    pages.own('GET', `/${segment}/:slug/settings${SECTION}`, 'manageAdvisories', showAdvisories)
+    pages.own('GET', `/${segment}/:slug/settings${SECTION}`, 'manageAdvisories', showAdvisories, {
+      api: 'listAdvisories',
+    })
   }
   projectForm(pages, taxonomy, {
     below: `/settings${SECTION}/new`,
     name: 'manageNewAdvisory',
+    api: 'createAdvisory',
     show: showNew,
     commands: { create, preview: showNewAgain },
     labels: ADVISORY_LABELS,

@@ -35,7 +35,7 @@ type Outage = { since: Date | undefined }
 export function analyticsPages(pages: Pages, taxonomy: Taxonomy): void {
   const outage: Outage = { since: undefined }
   const account = (request: OwnRequest) => showAccount(request, outage)
-  pages.own('GET', PATHS.analytics, 'publishAnalytics', pageOrCsv(account, sendAccountCsv))
+  pages.own('GET', PATHS.analytics, 'publishAnalytics', pageOrCsv(account, sendAccountCsv), { api: 'queryAnalytics' })
   pages.own('GET', `${PATHS.analytics}.csv`, 'publishAnalyticsCsv', sendAccountCsv)
   for (const segment of projectSegments(taxonomy)) {
     const path = `/${segment}/:slug/settings/analytics`

@@ -13,6 +13,7 @@ export function collectionDeletionPage(pages: Pages): void {
   formPage<ManagedCollection>(pages, {
     path: '/collection/:id/delete',
     name: 'manageCollectionDeletion',
+    api: 'deleteCollection',
     load: async (request) => {
       const data = await loadManagedCollection(request)
       if (!data.isCreator) throw notFound('collection')

@@ -25,6 +25,8 @@ export function collectionEditorPage(pages: Pages): void {
   formPage<ManagedCollection>(pages, {
     path: '/collection/:id/edit',
     name: 'manageCollection',
+    shows: 'Name, description, visibility, icon and projects of a collection',
+    api: 'updateCollection setCollectionIcon deleteCollectionIcon',
     load: loadManagedCollection,
     show: (request, data, state) => showEditor(request, data, { state }),
     commands: {

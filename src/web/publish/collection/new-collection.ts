@@ -19,6 +19,7 @@ export function newCollectionPage(pages: Pages): void {
   formPage<null>(pages, {
     path: PATHS.newCollection,
     name: 'publishNewCollection',
+    api: 'getCollectionLimit',
     load: async () => null,
     show: showNewCollection,
     commands: { create },

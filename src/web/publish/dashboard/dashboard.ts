@@ -28,11 +28,13 @@ export function dashboardPages(pages: Pages): void {
   formPage<null>(pages, {
     path: PATHS.dashboard,
     name: 'publishDashboard',
+    shows: 'Items that need attention, figures, projects',
+    api: 'listAttention dismissAttention restoreAttention',
     load: async () => null,
     show: showDashboard,
     commands: { dismiss, restore, join, decline },
   })
-  pages.own('GET', PATHS.publish, 'publishChooser', showChooser)
+  pages.own('GET', PATHS.publish, 'publishChooser', showChooser, { shows: 'Choice of the project for a new version' })
 }
 
 async function dismiss({ deps, viewer }: OwnRequest, _data: null, form: FormState): Promise<Outcome> {

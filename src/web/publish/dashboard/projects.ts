@@ -36,6 +36,7 @@ export function ownProjectsPages(pages: Pages): void {
   formPage<null>(pages, {
     path: PATHS.dashboardProjects,
     name: 'publishProjects',
+    api: 'listAllUserProjects updateProjects',
     load: async () => null,
     show: showProjects,
     commands: { review, apply, choose },

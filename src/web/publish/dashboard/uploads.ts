@@ -24,6 +24,7 @@ export function uploadsPage(pages: Pages): void {
   formPage<readonly Draft[]>(pages, {
     path: PATHS.dashboardUploads,
     name: 'publishUploads',
+    shows: 'Unfinished uploads and draft versions',
     load: loadDrafts,
     show: showUploads,
     commands: { discard: confirmDiscard, confirm: discardDrafts },

@@ -38,6 +38,7 @@ export function notificationPages(pages: Pages): void {
   formPage<Listed>(pages, {
     path: PATHS.notifications,
     name: 'ownNotifications',
+    api: 'listUserNotifications markNotificationsRead deleteNotifications joinTeam',
     labels: { ids: 'The selection' },
     load,
     show,

@@ -24,6 +24,7 @@ export function organizationDeletionPages(pages: Pages): void {
   organizationForm(pages, {
     below: '/delete',
     name: 'manageOrganizationDeletion',
+    api: 'deleteOrganization',
     show: showDeletion,
     commands: { delete: remove },
     labels: { name: 'The name' },

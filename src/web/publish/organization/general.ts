@@ -25,6 +25,8 @@ export function organizationGeneralPages(pages: Pages): void {
   organizationForm(pages, {
     below: '',
     name: 'manageOrganizationGeneral',
+    shows: 'Name, URL, description and icon of an organization',
+    api: 'updateOrganization setOrganizationIcon deleteOrganizationIcon',
     show: showGeneral,
     commands: {
       save,

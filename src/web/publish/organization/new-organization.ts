@@ -21,6 +21,7 @@ export function newOrganizationPage(pages: Pages): void {
   formPage<null>(pages, {
     path: PATHS.newOrganization,
     name: 'publishNewOrganization',
+    api: 'createOrganization getOrganizationLimit',
     load: async () => null,
     show: showNewOrganization,
     commands: {

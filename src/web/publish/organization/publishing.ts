@@ -15,6 +15,8 @@ export function organizationPublishingPages(pages: Pages): void {
   organizationFormOf<PublishingOrganization>(pages, {
     below: '/publishing',
     name: 'manageOrganizationPublishing',
+    shows: 'Trusted publishers of all projects of the organization',
+    api: 'listOrganizationPublishers addOrganizationPublisher removeOrganizationPublisher',
     load: loadPublishing,
     show: showPublishing,
     commands: {

@@ -59,6 +59,7 @@ export function serviceAccountPages(pages: Pages): void {
   organizationFormOf<ServiceOrganization>(pages, {
     below: '/service-accounts',
     name: 'manageServiceAccounts',
+    api: 'listServiceAccounts createServiceAccount deleteServiceAccount createServiceToken deleteServiceToken',
     load: async (request) => {
       const data = await loadManagedOrganization(request)
       const isManager = may(data, 'MANAGE_INVITES') && may(data, 'EDIT_MEMBER')

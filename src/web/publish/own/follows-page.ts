@@ -25,6 +25,8 @@ export function followsPage(pages: Pages): void {
   formPage<null>(pages, {
     path: PATHS.follows,
     name: 'ownFollows',
+    shows: 'Followed projects with their versions for the own setup, and the address of their feed',
+    api: 'listUserFollows createFollowFeed deleteFollowFeed',
     load: async () => null,
     show: (request) => showFollows(request),
     commands: {

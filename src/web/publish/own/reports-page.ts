@@ -27,10 +27,11 @@ const LIST = `${PATHS.dashboard}/reports`
 const SHOWN_MAX = 256
 
 export function ownReportPages(pages: Pages): void {
-  pages.own('GET', LIST, 'ownReports', showReports)
+  pages.own('GET', LIST, 'ownReports', showReports, { api: 'listOpenReports' })
   formPage<ReportRow>(pages, {
     path: `${LIST}/:id`,
     name: 'ownReport',
+    api: 'getReport getThread postThreadMessage',
     load: loadReport,
     show: showReport,
     commands: { send, withdraw },

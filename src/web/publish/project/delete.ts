@@ -22,6 +22,8 @@ export function deletionPages(pages: Pages, taxonomy: Taxonomy): void {
   projectForm(pages, taxonomy, {
     below: '/settings/delete',
     name: 'manageDeletion',
+    shows: 'Archiving or deletion',
+    api: 'deleteProject',
     show: showDeletion,
     commands: { delete: remove },
     labels: { name: 'The name' },

@@ -23,6 +23,7 @@ export function descriptionPages(pages: Pages, taxonomy: Taxonomy): void {
   projectForm(pages, taxonomy, {
     below: '/settings/description',
     name: 'manageDescription',
+    api: 'createImage',
     show: (request, data, state) =>
       showDescription(request, data, { state, text: state.text('description', data.view.description) }),
     commands: { save, preview, image: addImage },

@@ -25,6 +25,7 @@ export function galleryPages(pages: Pages, taxonomy: Taxonomy): void {
   projectForm(pages, taxonomy, {
     below: '/settings/gallery',
     name: 'manageGallery',
+    api: 'addGalleryPicture updateGalleryPicture removeGalleryPicture',
     editedField: () => 'gallery',
     show: (request, data, state) => {
       const images = imagesOf(data)

@@ -24,6 +24,8 @@ export function generalPages(pages: Pages, taxonomy: Taxonomy): void {
   projectForm(pages, taxonomy, {
     below: '/settings',
     name: 'manageGeneral',
+    shows: 'Name, URL, summary, icon',
+    api: 'updateProject setProjectIcon deleteProjectIcon',
     show: showGeneral,
     commands: { save: saveGeneral, ...iconCommands<ManagedProject>(projectIconOwner, ({ project }) => project.id) },
     labels: LABELS,

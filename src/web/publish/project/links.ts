@@ -21,6 +21,7 @@ export function linkPages(pages: Pages, taxonomy: Taxonomy): void {
   projectForm(pages, taxonomy, {
     below: '/settings/links',
     name: 'manageLinks',
+    api: 'listLinkPlatforms',
     show: showLinks,
     commands: { save },
     labels: Object.fromEntries(names.map((name) => [`${PREFIX}${name}`, `The URL (${termName(name)})`])),

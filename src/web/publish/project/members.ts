@@ -20,6 +20,7 @@ export function memberPages(pages: Pages, taxonomy: Taxonomy): void {
   projectFormOf<ProjectTeam>(pages, taxonomy, {
     below: '/settings/members',
     name: 'manageMembers',
+    api: 'listTeamMembers searchUsers inviteTeamMember updateTeamMembers removeTeamMember',
     load: loadTeam,
     show: showMembers,
     commands: {

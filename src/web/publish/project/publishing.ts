@@ -20,6 +20,8 @@ export function publishingPages(pages: Pages, taxonomy: Taxonomy): void {
   projectFormOf<PublishedProject>(pages, taxonomy, {
     below: '/settings/publishing',
     name: 'managePublishing',
+    shows: 'Trusted publishers, and whether only they publish',
+    api: 'listProjectPublishers addProjectPublisher removeProjectPublisher',
     load: loadPublishing,
     show: showPublishing,
     commands: {

@@ -48,6 +48,8 @@ export function tagPages(pages: Pages, taxonomy: Taxonomy): void {
   projectForm(pages, taxonomy, {
     below: '/settings/tags',
     name: 'manageTags',
+    shows: 'Categories and licence',
+    api: 'getLicense',
     show: showTags,
     commands: { save },
     labels: LABELS,

@@ -34,15 +34,26 @@ type Owned = ManagedProject & {
 const LABELS = { user_id: 'The new owner', new_owner: 'The new owner', organization: 'The organization' }
 
 export function transferPages(pages: Pages, taxonomy: Taxonomy): void {
-  for (const [below, name, show] of [
-    ['/settings/organization', 'manageOrganization', showOrganization],
-    ['/settings/transfer', 'manageTransfer', showTransfer],
-  ] as const)
+  for (const page of [
+    {
+      below: '/settings/organization',
+      name: 'manageOrganization',
+      shows: 'Moving the project into an organization or out of it',
+      api: 'addOrganizationProject removeOrganizationProject',
+      show: showOrganization,
+    },
+    {
+      below: '/settings/transfer',
+      name: 'manageTransfer',
+      shows: 'A new owner',
+      api: 'transferTeamOwnership',
+      show: showTransfer,
+    },
+  ]) {
+    const { below } = page
     projectFormOf<Owned>(pages, taxonomy, {
-      below,
-      name,
+      ...page,
       load: loadOwned,
-      show,
       commands: {
         'ask-give': (request, data, state) => askMember(request, data, { state, below }),
         give: giveToMember,
@@ -53,6 +64,7 @@ export function transferPages(pages: Pages, taxonomy: Taxonomy): void {
       },
       labels: LABELS,
     })
+  }
 }
 
 async function loadOwned(request: OwnRequest): Promise<Owned> {

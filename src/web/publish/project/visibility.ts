@@ -33,6 +33,7 @@ export function visibilityPages(pages: Pages, taxonomy: Taxonomy): void {
   projectForm(pages, taxonomy, {
     below: '/settings/visibility',
     name: 'manageVisibility',
+    shows: 'Visibility, schedule, public statistics',
     show: showVisibility,
     commands: { save, restore },
     labels: LABELS,

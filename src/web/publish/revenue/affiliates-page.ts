@@ -37,6 +37,7 @@ export function affiliatePages(pages: Pages): void {
   formPage<Listed>(pages, {
     path: PATHS.affiliates,
     name: 'ownAffiliates',
+    api: 'listAffiliateCodes createAffiliateCode',
     labels: LABELS,
     load,
     show: showCodes,
@@ -45,6 +46,7 @@ export function affiliatePages(pages: Pages): void {
   formPage<AffiliateCodeRow>(pages, {
     path: `${PATHS.affiliates}/:id`,
     name: 'ownAffiliate',
+    api: 'getAffiliateCode updateAffiliateCode',
     labels: LABELS,
     load: loadCode,
     show: showCode,
@@ -53,6 +55,7 @@ export function affiliatePages(pages: Pages): void {
   formPage<AffiliateCodeRow>(pages, {
     path: `${PATHS.affiliates}/:id/delete`,
     name: 'ownAffiliateDeletion',
+    api: 'deleteAffiliateCode',
     load: loadCode,
     show: showDeletion,
     commands: { confirm: remove },

@@ -23,7 +23,7 @@ type Entry = HistoryView[number]
 type Payout = Extract<Entry, { type: 'withdrawal' }>
 
 export function historyPages(pages: Pages): void {
-  pages.own('GET', PATH, 'ownRevenueHistory', showHistory)
+  pages.own('GET', PATH, 'ownRevenueHistory', showHistory, { shows: 'Payouts', api: 'getPayoutHistory' })
   pages.own('GET', `${PATH}.csv`, 'ownRevenueHistoryCsv', sendCsv)
 }
 

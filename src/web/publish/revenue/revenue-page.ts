@@ -19,7 +19,7 @@ import { historyPages } from './history-page.ts'
 const DRAWN_MAX = 24
 
 export function revenuePages(pages: Pages): void {
-  pages.own('GET', PATHS.revenue, 'ownRevenue', showRevenue)
+  pages.own('GET', PATHS.revenue, 'ownRevenue', showRevenue, { api: 'getBalance' })
   historyPages(pages)
 }
 

@@ -36,15 +36,23 @@ export function reviewPages(pages: Pages, taxonomy: Taxonomy): void {
   projectForm(pages, taxonomy, {
     below: BELOW,
     name: 'publishReview',
+    shows: 'Checklist, submission, place in the queue, thread with the moderators',
+    api: 'getChecklist getQueuePlace',
     show: showReview,
     commands: { submit, withdraw, reply },
     labels: LABELS,
   })
   for (const segment of projectSegments(taxonomy)) {
-    pages.own('GET', `/${segment}/:slug/moderation`, 'publishMovedReview', async (request) => {
-      const { settings } = await loadManagedProject(request)
-      return request.redirectPermanently(`${settings}/review`)
-    })
+    pages.own(
+      'GET',
+      `/${segment}/:slug/moderation`,
+      'publishMovedReview',
+      async (request) => {
+        const { settings } = await loadManagedProject(request)
+        return request.redirectPermanently(`${settings}/review`)
+      },
+      { shows: false },
+    )
   }
 }
 

@@ -49,6 +49,7 @@ export function newProjectPages(pages: Pages): void {
   formPage<Start>(pages, {
     path: PATHS.newProject,
     name: 'publishNewProject',
+    api: 'createProject checkProject listSimilarProjects listLicenses getProjectLimit',
     load: async ({ deps, viewer }) => ({
       organizations: await listOrganizationsWith(deps.db, viewer.id, 'ADD_PROJECT'),
     }),

@@ -20,6 +20,7 @@ export function versionDeletionPages(pages: Pages, taxonomy: Taxonomy): void {
   projectForm(pages, taxonomy, {
     below: '/version/:version/delete',
     name: 'manageVersionDeletion',
+    api: 'deleteVersion',
     show: (request, _project, state) => showDeletion(request, state),
     commands: { confirm: confirmDeletion },
     labels: { name: 'The version number' },
@@ -27,6 +28,7 @@ export function versionDeletionPages(pages: Pages, taxonomy: Taxonomy): void {
   projectForm(pages, taxonomy, {
     below: '/version/:version/file/:hash/delete',
     name: 'manageVersionFileDeletion',
+    api: 'deleteVersionFile',
     show: (request, _project, state) => showFileDeletion(request, state),
     commands: { confirm: confirmFileDeletion },
   })

@@ -60,10 +60,16 @@ export async function loadEdited(request: OwnRequest): Promise<Edited> {
 export function editPages(pages: Pages, taxonomy: Taxonomy, checkToken: CheckToken): void {
   for (const segment of projectSegments(taxonomy)) {
     const path = `/${segment}/:slug/version/:version/edit`
-    pages.own('GET', path, 'manageVersion', async (request) => {
-      const data = await loadEdited(request)
-      return toCanonical(request, data) ?? showEdit(request, data, { state: EMPTY })
-    })
+    pages.own(
+      'GET',
+      path,
+      'manageVersion',
+      async (request) => {
+        const data = await loadEdited(request)
+        return toCanonical(request, data) ?? showEdit(request, data, { state: EMPTY })
+      },
+      { api: 'updateVersion getVersionScan' },
+    )
     pages.own('POST', path, 'manageVersionForm', (request) => saveEdit(request, checkToken), streamedForm(checkToken))
   }
 }

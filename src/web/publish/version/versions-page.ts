@@ -34,6 +34,7 @@ export function versionsPages(pages: Pages, taxonomy: Taxonomy): void {
   projectForm(pages, taxonomy, {
     below: '/settings/versions',
     name: 'manageVersions',
+    api: 'updateVersions',
     show: showVersions,
     commands: {
       list: change({ status: 'listed' }),

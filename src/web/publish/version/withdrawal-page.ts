@@ -27,6 +27,7 @@ export function withdrawalPages(pages: Pages, taxonomy: Taxonomy): void {
   projectForm(pages, taxonomy, {
     below: '/version/:version/withdraw',
     name: 'manageVersionWithdrawal',
+    api: 'updateVersion reportImpact getImpactReport',
     show: (request, _project, state) => showWithdrawal(request, state),
     commands: {
       confirm: (request, _project, state) => {

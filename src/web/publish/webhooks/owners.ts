@@ -19,6 +19,7 @@ export function projectWebhookPages(pages: Pages, taxonomy: Taxonomy): void {
   projectFormOf<ManagedProject & Webhooks>(pages, taxonomy, {
     below: `/settings${BELOW}`,
     name: 'manageWebhooks',
+    api: 'listProjectWebhooks getWebhook createWebhook updateWebhook deleteWebhook pingWebhook rotateWebhookSecret listWebhookDeliveries getWebhookDelivery redeliverWebhookDelivery',
     ...webhookPage<ManagedProject>({
       load: loadManagedProject,
       owner: ({ project }) => ({ kind: 'project', name: project.id }),
@@ -33,6 +34,7 @@ export function organizationWebhookPages(pages: Pages): void {
   organizationFormOf<ManagedOrganization & Webhooks>(pages, {
     below: BELOW,
     name: 'manageOrganizationWebhooks',
+    api: 'listOrganizationWebhooks',
     ...webhookPage<ManagedOrganization>({
       load: loadManagedOrganization,
       owner: ({ organization }) => ({ kind: 'organization', name: organization.id }),
@@ -50,6 +52,7 @@ export function ownWebhookPages(pages: Pages): void {
   formPage<Own & Webhooks>(pages, {
     path: PATHS.webhooks,
     name: 'showOwnWebhooks',
+    api: 'listUserWebhooks',
     ...webhookPage<Own>({
       load: async ({ viewer }: OwnRequest) => ({ id: viewer.id }),
       owner: ({ id }) => ({ kind: 'user', name: id }),

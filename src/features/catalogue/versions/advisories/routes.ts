@@ -130,7 +130,11 @@ function matchRoutes(app: App, { db, config }: Deps): void {
   app.post(
     '/v3/advisories/match',
     {
-      config: { auth: 'public', whenReadOnly: 'answers' },
+      config: {
+        auth: 'public',
+        whenReadOnly: 'answers',
+        withoutPage: 'For programs; the pages of versions show advisories',
+      },
       schema: {
         operationId: 'matchAdvisories',
         summary: 'Find the published advisories about files',
@@ -155,7 +159,11 @@ function matchRoutes(app: App, { db, config }: Deps): void {
   app.get(
     '/v3/advisories/all.jsonl',
     {
-      config: { auth: 'public', cost: COSTS.everything },
+      config: {
+        auth: 'public',
+        cost: COSTS.everything,
+        withoutPage: 'For programs; the pages of versions show advisories',
+      },
       schema: {
         operationId: 'exportAdvisories',
         summary: 'Download all public advisories, one OSV document per line',

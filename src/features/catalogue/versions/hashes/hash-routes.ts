@@ -30,12 +30,7 @@ function singleReads(app: App, deps: Deps, { prefix, version: { schema, toJson }
   app.get(
     `${prefix}/version_file/:hash`,
     {
-      config: {
-        auth: { read: ['VERSION_READ'] },
-        limitedTokens: 'versions',
-        cache: 'public',
-        errors: ['400 decoding_error'],
-      },
+      config: { ...readVersions, cache: 'public', errors: ['400 decoding_error'] },
       schema: {
         operationId: 'getVersionByHash',
         summary: 'Get the version that contains a file, or the latest of several',
@@ -52,7 +47,7 @@ function singleReads(app: App, deps: Deps, { prefix, version: { schema, toJson }
   app.get(
     `${prefix}/version_file/:hash/download`,
     {
-      config: { auth: { read: ['VERSION_READ'] }, limitedTokens: 'versions', errors: ['400 decoding_error'] },
+      config: { ...readVersions, errors: ['400 decoding_error'] },
       schema: {
         operationId: 'downloadByHash',
         summary: 'Redirect to the download URL of a file',
@@ -73,9 +68,10 @@ const projectsOfFiles = {
   summary: 'Get the projects that contain files',
   description: 'Includes non-public projects only if the token has both scopes.',
 }
-const readVersions = { auth: { read: ['VERSION_READ'] }, limitedTokens: 'versions' } as const
+const shared = { limitedTokens: 'versions', withoutPage: 'For launchers and build tools' } as const
+const readVersions = { auth: { read: ['VERSION_READ'] }, ...shared } as const
 const both = ['VERSION_READ', 'PROJECT_READ'] as const
-const readProjects = { auth: { read: both }, limitedTokens: 'versions' } as const
+const readProjects = { auth: { read: both }, ...shared } as const
 
 function bulkReads(app: App, deps: Deps, { prefix, version, project }: CatalogueForms): void {
   app.post(

@@ -24,7 +24,11 @@ import {
 } from './requests.ts'
 import { FILTERS_PER_PROJECT_MAX } from './resolve-files.ts'
 
-const config = { auth: { read: ['VERSION_READ'] }, limitedTokens: 'versions' } as const
+const config = {
+  auth: { read: ['VERSION_READ'] },
+  limitedTokens: 'versions',
+  withoutPage: 'For launchers and build tools',
+} as const
 const cached = { ...config, cache: 'public' } as const
 
 export function updateRoutes(app: App, deps: Deps): void {

@@ -43,6 +43,7 @@ export function proposalRoutes(app: App, deps: Deps): void {
           limitedTokens: 'versions',
           formData: { schema: ProposalData },
           cost: COSTS.archive,
+          withoutPage: 'Pages check a form when they receive it',
         },
         schema: {
           operationId: 'proposeVersion',

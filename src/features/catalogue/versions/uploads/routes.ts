@@ -15,7 +15,11 @@ import { acceptParts, requireScopes, requireUploader, type UploadHandlers, uploa
 import { offsetHeaders, stateHeaders, UploadView, uploadView } from './views.ts'
 
 const PATH = '/v3/upload'
-const config = { auth: { scope: [] }, limitedTokens: 'versions' } as const
+const config = {
+  auth: { scope: [] },
+  limitedTokens: 'versions',
+  withoutPage: 'For programs; the script of the upload page has its own route',
+} as const
 /** Errors of the operations that store bytes. */
 const PART_ERRORS = [
   '400 LimitReached',

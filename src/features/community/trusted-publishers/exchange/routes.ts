@@ -14,7 +14,7 @@ export function exchangeRoutes(app: App, deps: Omit<ExchangeDeps, 'keys'>): void
   app.get(
     '/.well-known/depot-publishing',
     {
-      config: { auth: 'public', cache: 'shared' },
+      config: { auth: 'public', cache: 'shared', withoutPage: 'For programs that have a token' },
       schema: {
         operationId: 'getPublishingMetadata',
         summary: 'Get the audience and the endpoint for builds',
@@ -28,7 +28,12 @@ export function exchangeRoutes(app: App, deps: Omit<ExchangeDeps, 'keys'>): void
     scope.post(
       '/oidc/token',
       {
-        config: { auth: 'public', cost: COSTS.password, errors: ['424 auth_error'] },
+        config: {
+          auth: 'public',
+          cost: COSTS.password,
+          errors: ['424 auth_error'],
+          withoutPage: 'For programs that have a token',
+        },
         schema: {
           operationId: 'exchangeBuildToken',
           summary: 'Exchange the token of a build for a token that publishes',
@@ -45,7 +50,7 @@ export function exchangeRoutes(app: App, deps: Omit<ExchangeDeps, 'keys'>): void
     scope.delete(
       '/oidc/token',
       {
-        config: { auth: 'public', errors: ['401 unauthorized'] },
+        config: { auth: 'public', errors: ['401 unauthorized'], withoutPage: 'For programs that have a token' },
         schema: {
           operationId: 'endPublisherToken',
           summary: "End the build's token before it expires",

@@ -10,7 +10,11 @@ export function analyticsIngestRoutes(app: App, deps: ViewDeps): void {
   app.post(
     '/analytics/view',
     {
-      config: { auth: { read: ['PROJECT_READ'] }, limitedTokens: 'resource' },
+      config: {
+        auth: { read: ['PROJECT_READ'] },
+        limitedTokens: 'resource',
+        withoutPage: 'For launchers and the service itself',
+      },
       schema: {
         operationId: 'reportView',
         summary: 'Report a page view',
@@ -26,7 +30,11 @@ export function analyticsIngestRoutes(app: App, deps: ViewDeps): void {
   app.post(
     '/analytics/playtime',
     {
-      config: { auth: { scope: ['PERFORM_ANALYTICS'] }, whenReadOnly: 'answers' },
+      config: {
+        auth: { scope: ['PERFORM_ANALYTICS'] },
+        whenReadOnly: 'answers',
+        withoutPage: 'For launchers and the service itself',
+      },
       schema: {
         operationId: 'reportPlaytime',
         summary: 'Report playtime of versions',
@@ -39,7 +47,7 @@ export function analyticsIngestRoutes(app: App, deps: ViewDeps): void {
   app.post(
     '/analytics/affiliate-click',
     {
-      config: { auth: 'public', whenReadOnly: 'answers' },
+      config: { auth: 'public', whenReadOnly: 'answers', withoutPage: 'For launchers and the service itself' },
       schema: {
         operationId: 'reportAffiliateClick',
         summary: 'Report a click on an affiliate link',

@@ -48,7 +48,7 @@ export function jobRoutes(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
   app.delete(
     '/admin/job/:id',
     {
-      config: { ...repair, errors: ['409 conflict'] },
+      config: { ...repair, errors: ['409 conflict'], withoutPage: 'Does for one item what a page does for several' },
       schema: {
         operationId: 'discardJob',
         summary: 'Delete a failed job without running it',

@@ -57,7 +57,11 @@ export function accessTokenRoutes(app: App, deps: AccountDeps): void {
   app.patch(
     '/pat/:id',
     {
-      config: { auth: { scope: ['PAT_WRITE'] }, errors: ['401 invalid_credentials'] },
+      config: {
+        auth: { scope: ['PAT_WRITE'] },
+        errors: ['401 invalid_credentials'],
+        withoutPage: 'On pages, a new token replaces an old one',
+      },
       schema: {
         operationId: 'updateAccessToken',
         summary: 'Change the name or the expiry of an access token',

@@ -28,7 +28,11 @@ function linkRoutes(app: App, deps: AccountDeps): void {
   app.post(
     '/auth/code-host',
     {
-      config: { ...config, errors: ['401 invalid_credentials', '404 not_found', '424 auth_error'] },
+      config: {
+        ...config,
+        errors: ['401 invalid_credentials', '404 not_found', '424 auth_error'],
+        withoutPage: 'For tools with a token of the code host; deprecated in favour of access tokens',
+      },
       schema: {
         operationId: 'linkCodeHost',
         summary: 'Link the account at the code host that owns a token',
@@ -45,7 +49,10 @@ function linkRoutes(app: App, deps: AccountDeps): void {
   app.delete(
     '/auth/code-host',
     {
-      config,
+      config: {
+        ...config,
+        withoutPage: 'For tools with a token of the code host; deprecated in favour of access tokens',
+      },
       schema: {
         operationId: 'unlinkCodeHost',
         summary: 'Remove the link to the code host',

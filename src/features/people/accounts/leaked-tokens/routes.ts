@@ -17,7 +17,7 @@ export function leakedTokenRoutes(app: App, deps: LeakDeps & Pick<Deps, 'config'
   app.post(
     '/v3/leaked-token',
     {
-      config: { auth: 'public', cost: COSTS.password },
+      config: { auth: 'public', cost: COSTS.password, withoutPage: 'For programs that have a token' },
       schema: {
         operationId: 'revokeLeakedToken',
         summary: 'Revoke a token that was found in public',
@@ -47,6 +47,7 @@ function reportRoute(app: App, deps: LeakDeps, keys: ReportKeys | undefined): vo
           cost: COSTS.password,
           rawBody: LeakReports,
           errors: ['401 unauthorized', '404 not_found', '424 auth_error'],
+          withoutPage: 'For programs that have a token',
         },
         schema: {
           operationId: 'reportLeakedTokens',

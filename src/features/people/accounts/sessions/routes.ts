@@ -49,7 +49,7 @@ export function sessionRoutes(app: App, deps: AccountDeps): void {
     '/session/refresh',
     {
       // The handler checks the token, because an expired session can still be refreshed.
-      config: { auth: 'public' },
+      config: { auth: 'public', withoutPage: 'Cookies renew the sessions of pages' },
       schema: {
         operationId: 'refreshSession',
         summary: 'Refresh the session of the request, even if it has expired',

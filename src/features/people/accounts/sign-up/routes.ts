@@ -33,7 +33,13 @@ export function signUpRoutes(app: App, deps: AccountDeps): void {
   app.post(
     '/auth/create/validate',
     {
-      config: { auth: 'public', cost: COSTS.password, whenReadOnly: 'answers', errors: ['409 conflict'] },
+      config: {
+        auth: 'public',
+        cost: COSTS.password,
+        whenReadOnly: 'answers',
+        errors: ['409 conflict'],
+        withoutPage: 'Pages check a form when they receive it',
+      },
       schema: {
         operationId: 'validateNewAccount',
         summary: 'Validate a sign-up without creating an account',

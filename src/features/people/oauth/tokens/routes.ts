@@ -15,7 +15,7 @@ import { revokeToken } from './revoke-token.ts'
 import { AccessToken, TokenState, toTokenState } from './views.ts'
 
 const consumes = ['application/x-www-form-urlencoded']
-const config = { auth: 'public' } as const
+const config = { auth: 'public', withoutPage: 'For programs that a user has authorized' } as const
 
 const FORM_BYTES_MAX = 32 * 1024
 

@@ -37,16 +37,22 @@ import { showUpload } from './upload-view.ts'
 export function uploadPages(pages: Pages, taxonomy: Taxonomy, checkToken: CheckToken): void {
   for (const segment of projectSegments(taxonomy)) {
     const path = `/${segment}/:slug/versions/new`
-    pages.own('GET', path, 'publishVersion', async (request) => {
-      const data = await loadUpload(request)
-      if (data.isDraftGone) throw notFound('draft')
-      const moved = toCanonical(request, data)
-      if (moved !== undefined) return moved
-      const stored = await restoredForm(request)
-      if (stored === undefined) return showUpload(request, data, {})
-      const state = { ...submittedForm(stored), isRestored: true }
-      return showUpload(request, data, { rows: submittedRows(state), state })
-    })
+    pages.own(
+      'GET',
+      path,
+      'publishVersion',
+      async (request) => {
+        const data = await loadUpload(request)
+        if (data.isDraftGone) throw notFound('draft')
+        const moved = toCanonical(request, data)
+        if (moved !== undefined) return moved
+        const stored = await restoredForm(request)
+        if (stored === undefined) return showUpload(request, data, {})
+        const state = { ...submittedForm(stored), isRestored: true }
+        return showUpload(request, data, { rows: submittedRows(state), state })
+      },
+      { api: 'createVersion addVersionFiles getVersionProposals listGames listLoaderFieldValues' },
+    )
     const post = (request: OwnRequest) => receiveUpload(request, checkToken)
     pages.own('POST', path, 'publishVersionForm', post, streamedForm(checkToken))
   }
