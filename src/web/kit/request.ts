@@ -1,8 +1,8 @@
 // The request of a page: who asks, what the visitor chose, the submitted values, and the ways to respond.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { TokenDirectory } from '#features/basics/authentication/token-directory.ts'
 import type { Viewer } from '#features/basics/access/viewer.ts'
+import type { TokenDirectory } from '#features/basics/authentication/token-directory.ts'
 import type { sharedChecks } from '#features/basics/meta/readiness.ts'
 import type { DownloadTrends } from '#features/operations/analytics/statistics/download-trends.ts'
 import type { ProjectStatistics } from '#features/operations/analytics/statistics/project-statistics.ts'

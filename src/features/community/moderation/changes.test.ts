@@ -1,6 +1,6 @@
 // Changes since the last approval, decisions on an outdated state, and undoing decisions.
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { newId } from '#lib/ids.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import { jobHandlers } from '#main/jobs.ts'

@@ -5,8 +5,8 @@ import { DAY_MS } from '#lib/time.ts'
 import { BYPASS_KEY } from '#test/support/app/test-app.ts'
 import { makeZip } from '#test/support/factories/archives.ts'
 import { assertValidHtml } from '#test/support/http/html-page.ts'
-import { assertLeads, assertSays, visitor } from '#test/support/http/visitor.ts'
 import { COMPLETE, draftPath, jar, PAGE, uploadPage } from '#test/support/http/upload-page.ts'
+import { assertLeads, assertSays, visitor } from '#test/support/http/visitor.ts'
 
 const { t, owner, project, person, send, versions } = await uploadPage()
 

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeZip } from '#test/support/factories/archives.ts'
 import { assertValidHtml } from '#test/support/http/html-page.ts'
-import { assertLeads, assertSays, visitor } from '#test/support/http/visitor.ts'
 import { COMPLETE, draftPath, jar, PAGE, uploadPage } from '#test/support/http/upload-page.ts'
+import { assertLeads, assertSays, visitor } from '#test/support/http/visitor.ts'
 
 const { t, owner, project, person, send, versions } = await uploadPage()
 
