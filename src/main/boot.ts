@@ -1,6 +1,7 @@
 // Opens everything a process needs: the database, then the ports, then `Deps`. Closing happens in reverse order.
 import type { LogEvent } from 'kysely'
-import { readMirrorState } from '#features/operations/mirror/mirror-state.ts'
+import { observeBackups } from '#features/operations/backup/scheduled/observe-backups.ts'
+import { observeMirrors } from '#features/operations/mirror/mirror-state.ts'
 import { backupAgeMs, readBackupState } from '#features/operations/overview/backups/backup-age.ts'
 import { diskSpace } from '#features/operations/overview/storage/disk.ts'
 import type { Config } from '#platform/config/config.ts'
@@ -8,7 +9,7 @@ import { commitId, VERSION } from '#platform/config/version.ts'
 import type { EmbeddedPostgres } from '#platform/embedded-postgres/embedded-postgres.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import { createMetrics } from '#platform/telemetry/metrics.ts'
-import { observeBackups, observeDisk, observeMirrors } from '#platform/telemetry/observe.ts'
+import { observeDisk } from '#platform/telemetry/observe.ts'
 import { startTraces } from '#platform/telemetry/traces.ts'
 import type { Deps } from '#ports/deps.ts'
 import { verifyAnalytics } from './open-analytics.ts'
@@ -101,7 +102,7 @@ function observeInstance({ metrics, config, db, now }: Pick<Deps, 'metrics' | 'c
     intervalSeconds: minutes === undefined ? undefined : minutes * 60,
     ageSeconds: async () => backupAgeMs(await readBackupState(db), now()) / 1000,
   })
-  observeMirrors(metrics, () => readMirrorState(db, now()))
+  observeMirrors(metrics, { db, now })
 }
 
 async function whenLost(embedded: EmbeddedPostgres | undefined): Promise<void> {

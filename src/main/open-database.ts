@@ -1,7 +1,7 @@
 // Opens the database of a process: its connections, its pools, and the cache in front of it.
 import type { LogEvent } from 'kysely'
 import pg from 'pg'
-import { readUploadState } from '#features/catalogue/versions/uploads/upload-state.ts'
+import { observeUploads } from '#features/catalogue/versions/uploads/upload-state.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import { createAnnouncer } from '#platform/cache/announcer.ts'
 import { createEntityCache } from '#platform/cache/entity-cache.ts'
@@ -11,7 +11,7 @@ import { type Connection, createDb, createPool, requireTimeLimits } from '#platf
 import type { EmbeddedPostgres } from '#platform/embedded-postgres/embedded-postgres.ts'
 import { readQueueState } from '#platform/jobs/queue-state.ts'
 import { createDamage, type Damage } from '#platform/telemetry/damage.ts'
-import { observeCache, observePools, observeQueue, observeUploads } from '#platform/telemetry/observe.ts'
+import { observeCache, observePools, observeQueue } from '#platform/telemetry/observe.ts'
 import { traceStatement } from '#platform/telemetry/traces.ts'
 import type { Deps } from '#ports/deps.ts'
 
@@ -79,7 +79,7 @@ export function openDatabase(
   observePools(metrics, { primary: queryPool, ...(replica === undefined ? {} : { replica: readPool }) })
   observeCache(metrics, cache.stats)
   observeQueue(metrics, () => readQueueState(pool))
-  observeUploads(metrics, () => readUploadState(pool))
+  observeUploads(metrics, pool)
   const onStatement = (event: LogEvent): void => {
     metrics.querySeconds.observe(event.queryDurationMillis / 1000)
     traceStatement(event)

@@ -7,7 +7,8 @@ import { after, before, test } from 'node:test'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import { enqueue } from '#platform/jobs/queue.ts'
 import { createMetrics } from '#platform/telemetry/metrics.ts'
-import { observeSearch, observeSpool } from '#platform/telemetry/observe.ts'
+import { observeSpool } from '#ports/analytics-store/observe-events.ts'
+import { observeSearch } from '#ports/search-index/observe-search.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 
 const ROOT = join(import.meta.dirname, '../..')

@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox'
 import { ApiError, invalidInput } from '#lib/errors.ts'
 import { ID_PATTERN, isIdForm, parseId } from '#lib/ids.ts'
 import { JSON_LIST } from '#lib/schema/schema-parts.ts'
-import { checkStorable, NAME_PATTERN, REVISION_PATTERN } from '#lib/text/text-rules.ts'
+import { checkStorable, REVISION_PATTERN } from '#lib/text/text-rules.ts'
 import { CURSOR_PATTERN } from '#platform/db/list-position.ts'
 
 /** Maximum number of IDs in a request. */
@@ -18,13 +18,11 @@ export const IdsQuery = Type.Object({
   }),
 })
 
+/** Returns the schema of a path with an ID or a name. */
 export const pathId = (description: string, pattern: string, examples: string[]) =>
   Type.Object({ id: Type.String({ maxLength: 256, description, examples, describedAs: { pattern } }) })
 
 export const IdParams = pathId('ID', ID_PATTERN, ['AABBCCDD'])
-export const ProjectParams = pathId('ID or slug of the project', NAME_PATTERN, ['AABBCCDD', 'lantern'])
-export const OrganizationParams = pathId('ID or slug of the organization', NAME_PATTERN, ['AABBCCDD', 'lamplighters'])
-export const UserParams = pathId('ID or username', NAME_PATTERN, ['AABBCCDD', 'mira'])
 
 /** Headers of an edit that can depend on the revision of its resource. */
 export const IfMatch = Type.Object({

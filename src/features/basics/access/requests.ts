@@ -1,6 +1,12 @@
-// Request fields that confirm the owner of an account.
+// Paths of resources with a name, and request fields that confirm the owner of an account.
 import Type from 'typebox'
 import { Nullable } from '#lib/schema/schema-parts.ts'
+import { NAME_PATTERN } from '#lib/text/text-rules.ts'
+import { pathId } from '#platform/http/query-values.ts'
+
+export const ProjectParams = pathId('ID or slug of the project', NAME_PATTERN, ['AABBCCDD', 'lantern'])
+export const OrganizationParams = pathId('ID or slug of the organization', NAME_PATTERN, ['AABBCCDD', 'lamplighters'])
+export const UserParams = pathId('ID or username', NAME_PATTERN, ['AABBCCDD', 'mira'])
 
 /** Required unless the session was confirmed within the last 10 minutes. */
 export const OwnerProofFields = {

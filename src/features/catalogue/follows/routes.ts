@@ -1,5 +1,6 @@
 // Routes to follow a project, and to list the projects that a user follows.
 import Type from 'typebox'
+import { ProjectParams, UserParams } from '#features/basics/access/requests.ts'
 import type { Viewer } from '#features/basics/access/viewer.ts'
 import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import {
@@ -10,7 +11,6 @@ import {
 } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { getCachedUser } from '#features/people/users/user-cache.ts'
 import { convertInPieces } from '#lib/text/json-pieces.ts'
-import { ProjectParams, UserParams } from '#platform/http/query-values.ts'
 import { sendList } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'

@@ -1,20 +1,14 @@
 // Routes to read, edit and delete projects.
 
 import Type, { type TSchema } from 'typebox'
+import { ProjectParams } from '#features/basics/access/requests.ts'
 import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { iconRoutes } from '#features/basics/images/icon-routes.ts'
 import { BulkQuery } from '#features/catalogue/projects/edit/requests.ts'
 import { isDryRun } from '#lib/dry-run-request.ts'
 import { convertInPieces } from '#lib/text/json-pieces.ts'
 import { withBody } from '#platform/http/edit-body.ts'
-import {
-  expectedRevision,
-  IdsQuery,
-  IfMatch,
-  ProjectParams,
-  parseIdList,
-  parseIds,
-} from '#platform/http/query-values.ts'
+import { expectedRevision, IdsQuery, IfMatch, parseIdList, parseIds } from '#platform/http/query-values.ts'
 import { done, Empty } from '#platform/http/responses/declared-responses.ts'
 import { sendBytes, sendList } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'

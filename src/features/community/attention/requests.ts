@@ -1,8 +1,8 @@
 // Path parameters of the attention list.
 import Type from 'typebox'
+import { UserParams } from '#features/basics/access/requests.ts'
 import { invalidInput } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
-import { UserParams } from '#platform/http/query-values.ts'
 import { DISMISSIBLE_KINDS, type DismissibleKind, isDismissible } from './kinds.ts'
 
 export const ItemParams = Type.Object({

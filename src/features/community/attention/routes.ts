@@ -1,10 +1,10 @@
 // Routes to the attention list of a publisher.
 
+import { UserParams } from '#features/basics/access/requests.ts'
 import type { Viewer } from '#features/basics/access/viewer.ts'
 import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { getProjectAsMember } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { getCachedUser } from '#features/people/users/user-cache.ts'
-import { UserParams } from '#platform/http/query-values.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { dismissItem, listAttention, restoreItem } from './list-attention.ts'

@@ -1,9 +1,10 @@
 // Routes to the members of a project, a team or several teams.
 import Type from 'typebox'
+import { ProjectParams } from '#features/basics/access/requests.ts'
 import { type MemberWriter, TeamMemberView, toMemberJson } from '#features/community/teams/views.ts'
 import { notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
-import { IdParams, IdsQuery, ProjectParams, parseIdList } from '#platform/http/query-values.ts'
+import { IdParams, IdsQuery, parseIdList } from '#platform/http/query-values.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'

@@ -1,9 +1,10 @@
 // Routes to the changes of a project since its last approval, and of a reported item, for moderators.
 
+import { ProjectParams } from '#features/basics/access/requests.ts'
 import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { getVisibleReport } from '#features/community/reports/queries.ts'
-import { IdParams, ProjectParams } from '#platform/http/query-values.ts'
+import { IdParams } from '#platform/http/query-values.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { ProjectChangesView, ReportChangesView } from './changes-views.ts'

@@ -1,10 +1,10 @@
 // Routes to the moderation queue, for moderators, and to the position of a project in it, for its members.
 
 import { requireMember } from '#features/basics/access/project-policy.ts'
+import { ProjectParams } from '#features/basics/access/requests.ts'
 import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { getProject, getProjectAsMember } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
-import { ProjectParams } from '#platform/http/query-values.ts'
 import type { App } from '#platform/http/server.ts'
 import { changesRoutes } from './changes-routes.ts'
 import { claimNext, claimProject, releaseClaim } from './claim-project.ts'

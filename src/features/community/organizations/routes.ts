@@ -1,19 +1,13 @@
 // Routes to read, create, edit and delete organizations.
 import Type from 'typebox'
+import { OrganizationParams, ProjectParams } from '#features/basics/access/requests.ts'
 import { requireViewer, viewerHas } from '#features/basics/authentication/access-control.ts'
 import { iconRoutes } from '#features/basics/images/icon-routes.ts'
 import { getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { TeamMemberView } from '#features/community/teams/views.ts'
 import { notFound } from '#lib/errors.ts'
 import { joinJson } from '#lib/text/json-bytes.ts'
-import {
-  expectedRevision,
-  IdsQuery,
-  IfMatch,
-  OrganizationParams,
-  ProjectParams,
-  parseIds,
-} from '#platform/http/query-values.ts'
+import { expectedRevision, IdsQuery, IfMatch, parseIds } from '#platform/http/query-values.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'

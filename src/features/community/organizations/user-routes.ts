@@ -1,5 +1,6 @@
 // Routes to the projects and organizations of a user. They are here because users is a lower layer than projects.
 import Type from 'typebox'
+import { UserParams } from '#features/basics/access/requests.ts'
 import { hasScope } from '#features/basics/access/scopes.ts'
 import type { Viewer } from '#features/basics/access/viewer.ts'
 import { V3 } from '#features/catalogue/forms.ts'
@@ -8,7 +9,6 @@ import { listOrganizationIdsOf, listOrganizationProjectIds, listProjectIdsOf } f
 import { getCachedUser } from '#features/people/users/user-cache.ts'
 import { JsonEntity, joinJson } from '#lib/text/json-bytes.ts'
 import { convertInPieces } from '#lib/text/json-pieces.ts'
-import { UserParams } from '#platform/http/query-values.ts'
 import { sendBytes, sendList, sendObject } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import { listCachedOrganizations, toOrganizationViews } from './organization-cache.ts'

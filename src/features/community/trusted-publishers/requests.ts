@@ -1,10 +1,9 @@
 // Requests of trusted publishers.
 import Type, { type Static } from 'typebox'
-import { OwnerProofFields } from '#features/basics/access/requests.ts'
+import { OrganizationParams, OwnerProofFields, ProjectParams } from '#features/basics/access/requests.ts'
 import { validationError } from '#lib/errors.ts'
 import { Maybe } from '#lib/schema/schema-parts.ts'
 import type { CiIssuer, CiKind } from '#platform/config/ci-issuers.ts'
-import { OrganizationParams, ProjectParams } from '#platform/http/query-values.ts'
 
 const NAME_MAX = 256
 const CALLED_MAX = 10

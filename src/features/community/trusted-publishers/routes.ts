@@ -1,8 +1,8 @@
 // Routes to the trusted publishers of projects and organizations.
 
+import { OrganizationParams, ProjectParams } from '#features/basics/access/requests.ts'
 import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { parseId } from '#lib/ids.ts'
-import { OrganizationParams, ProjectParams } from '#platform/http/query-values.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import { addPublisher, type PublisherDeps } from './add-publisher.ts'

@@ -1,6 +1,6 @@
 // Request schemas of the routes for build tools.
 import Type from 'typebox'
-import { ProjectParams } from '#platform/http/query-values.ts'
+import { ProjectParams } from '#features/basics/access/requests.ts'
 
 const ArtifactParams = Type.Object({
   group: Type.String({

@@ -1,9 +1,8 @@
 // Routes to export and delete the data of a user.
 
-import { OwnerProofBody } from '#features/basics/access/requests.ts'
+import { OwnerProofBody, UserParams } from '#features/basics/access/requests.ts'
 import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
-import { UserParams } from '#platform/http/query-values.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'

@@ -1,12 +1,12 @@
 // The route that exports a project as a ZIP archive, which `depot import-project` reads.
 import { Readable } from 'node:stream'
 import { requireMember } from '#features/basics/access/project-policy.ts'
+import { ProjectParams } from '#features/basics/access/requests.ts'
 import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { getProjectAsMember } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { listProjectReadsByNames } from '#features/catalogue/projects/queries.ts'
 import { attachment } from '#features/operations/downloads/attachment.ts'
 import { notFound } from '#lib/errors.ts'
-import { ProjectParams } from '#platform/http/query-values.ts'
 import { sendRaw } from '#platform/http/responses/declared-responses.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'

@@ -1,6 +1,6 @@
 // Requests of service accounts.
 import Type from 'typebox'
-import { OrganizationParams } from '#platform/http/query-values.ts'
+import { OrganizationParams } from '#features/basics/access/requests.ts'
 
 export const NewServiceAccount = Type.Object(
   {

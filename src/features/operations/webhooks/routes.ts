@@ -1,9 +1,10 @@
 // Routes to webhooks.
 import Type from 'typebox'
+import { OrganizationParams, ProjectParams, UserParams } from '#features/basics/access/requests.ts'
 import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { parseId } from '#lib/ids.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
-import { IdParams, OrganizationParams, ProjectParams, UserParams } from '#platform/http/query-values.ts'
+import { IdParams } from '#platform/http/query-values.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'

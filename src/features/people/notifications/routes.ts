@@ -1,11 +1,12 @@
 // Reads notifications, marks them as read and deletes them.
 import Type from 'typebox'
+import { UserParams } from '#features/basics/access/requests.ts'
 import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { getCachedUser } from '#features/people/users/user-cache.ts'
 import { parseId } from '#lib/ids.ts'
 import { writeJsonArray } from '#lib/text/json-pieces.ts'
 import { cutPage, readPosition } from '#platform/db/list-position.ts'
-import { IdParams, IdsQuery, UserParams } from '#platform/http/query-values.ts'
+import { IdParams, IdsQuery } from '#platform/http/query-values.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import { LINKED, linkToNext } from '#platform/http/responses/next-page.ts'

@@ -1,6 +1,7 @@
 // Routes that the desktop application of the reference calls, for features that Depot does not have. They return no content.
+
+import { UserParams } from '#features/basics/access/requests.ts'
 import { requireViewer } from '#features/basics/authentication/access-control.ts'
-import { UserParams } from '#platform/http/query-values.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { requirePreferenceReader } from './policy.ts'

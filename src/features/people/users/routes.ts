@@ -1,11 +1,12 @@
 // Public profiles of users, and the caller's own account.
 import Type from 'typebox'
+import { UserParams } from '#features/basics/access/requests.ts'
 import { requireScope, requireViewer } from '#features/basics/authentication/access-control.ts'
 import { imageUrl } from '#features/basics/images/hosted-image.ts'
 import { iconRoutes } from '#features/basics/images/icon-routes.ts'
 import { notFound } from '#lib/errors.ts'
 import type { EntityForm } from '#lib/text/json-bytes.ts'
-import { expectedRevision, IdsQuery, IfMatch, parseIds, UserParams } from '#platform/http/query-values.ts'
+import { expectedRevision, IdsQuery, IfMatch, parseIds } from '#platform/http/query-values.ts'
 import { sendBytes, sendList } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'

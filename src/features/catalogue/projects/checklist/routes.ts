@@ -1,9 +1,9 @@
 // The route to the checklist of a project.
 import Type from 'typebox'
 import { requireMember } from '#features/basics/access/project-policy.ts'
+import { ProjectParams } from '#features/basics/access/requests.ts'
 import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { notFound } from '#lib/errors.ts'
-import { ProjectParams } from '#platform/http/query-values.ts'
 import type { App } from '#platform/http/server.ts'
 import { getProjectAsMember, type ProjectReader } from '../lookup/project-cache.ts'
 import { checklistOf, listChecklistFacts } from './checklist.ts'

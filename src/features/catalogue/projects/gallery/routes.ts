@@ -1,9 +1,9 @@
 // Routes for the gallery of a project.
 
+import { ProjectParams } from '#features/basics/access/requests.ts'
 import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { leaveBodiesUnparsed, readRawBody } from '#platform/http/bodies/raw-body.ts'
 import { openScope } from '#platform/http/mounts.ts'
-import { ProjectParams } from '#platform/http/query-values.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'

@@ -1,9 +1,10 @@
 // Routes to the dependencies and dependents of a project.
+
+import { ProjectParams } from '#features/basics/access/requests.ts'
 import { getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { JsonEntity } from '#lib/text/json-bytes.ts'
 import { convertInPieces } from '#lib/text/json-pieces.ts'
 import { readPosition } from '#platform/db/list-position.ts'
-import { ProjectParams } from '#platform/http/query-values.ts'
 import { sendObject } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'

@@ -1,7 +1,7 @@
 // Requests of impact reports.
 import Type, { type Static } from 'typebox'
+import { ProjectParams } from '#features/basics/access/requests.ts'
 import { Id } from '#lib/schema/schema-parts.ts'
-import { ProjectParams } from '#platform/http/query-values.ts'
 
 /** The fields of a request, of which each has one. */
 export const ACTIONS = ['withdraw', 'remove', 'replace'] as const

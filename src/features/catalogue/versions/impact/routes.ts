@@ -1,10 +1,10 @@
 // The routes that report the consequences of a withdrawal or a deletion, for members of the project.
 
 import { requireMember } from '#features/basics/access/project-policy.ts'
+import { ProjectParams } from '#features/basics/access/requests.ts'
 import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { getProjectAsMember } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { parseId } from '#lib/ids.ts'
-import { ProjectParams } from '#platform/http/query-values.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { getReport, reportImpact } from './report-impact.ts'

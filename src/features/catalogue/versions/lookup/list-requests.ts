@@ -1,9 +1,10 @@
 // Requests for lists of versions: filters and paging.
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { ProjectParams } from '#features/basics/access/requests.ts'
 import { invalidInput, validationError } from '#lib/errors.ts'
 import { Maybe } from '#lib/schema/schema-parts.ts'
-import { CursorQuery, IdsQuery, Offset, ProjectParams, parseIds, parseJsonValue } from '#platform/http/query-values.ts'
+import { CursorQuery, IdsQuery, Offset, parseIds, parseJsonValue } from '#platform/http/query-values.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import { DEPENDENT_SORTS } from '../dependencies/dependents.ts'
 import { DEPENDENCY_TYPES, VERSION_TYPES } from '../kinds.ts'

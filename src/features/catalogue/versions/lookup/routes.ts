@@ -1,10 +1,11 @@
 // Routes to read versions by ID, and the versions of a project.
 import Type, { type Static, type TSchema } from 'typebox'
+import { ProjectParams } from '#features/basics/access/requests.ts'
 import { viewerWith } from '#features/basics/authentication/access-control.ts'
 import { getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { parseId } from '#lib/ids.ts'
 import { readPosition } from '#platform/db/list-position.ts'
-import { IdParams, ProjectParams, parseIdList } from '#platform/http/query-values.ts'
+import { IdParams, parseIdList } from '#platform/http/query-values.ts'
 import { sendBytes, sendList } from '#platform/http/responses/entity-tags.ts'
 import { LINKED, linkToNext } from '#platform/http/responses/next-page.ts'
 import type { App } from '#platform/http/server.ts'

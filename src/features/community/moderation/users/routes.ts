@@ -1,8 +1,8 @@
 // Routes to the record of a user, to the note about them and to the operators, for moderators.
 
+import { UserParams } from '#features/basics/access/requests.ts'
 import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { getAccountByName } from '#features/people/users/queries.ts'
-import { UserParams } from '#platform/http/query-values.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { askOperators } from './ask-operators.ts'

@@ -1,12 +1,12 @@
 // Routes to list, add and remove the projects of an organization.
 
 import Type from 'typebox'
+import { OrganizationParams } from '#features/basics/access/requests.ts'
 import { requireViewer, viewerHas } from '#features/basics/authentication/access-control.ts'
 import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { ProjectView } from '#features/catalogue/projects/views.ts'
 import { parseBodyId } from '#features/community/teams/requests.ts'
 import { listOrganizationProjectIds } from '#features/people/users/queries.ts'
-import { OrganizationParams } from '#platform/http/query-values.ts'
 import { sendList } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'

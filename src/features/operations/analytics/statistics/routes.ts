@@ -1,6 +1,7 @@
 // The route for the download statistics of a project.
+
+import { ProjectParams } from '#features/basics/access/requests.ts'
 import { getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
-import { ProjectParams } from '#platform/http/query-values.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { STATISTICS_DAYS, StatisticsQuery } from '../requests.ts'

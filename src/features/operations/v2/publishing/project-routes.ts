@@ -1,6 +1,7 @@
 // v2 routes that create and edit projects. Deletion, icons and galleries are the same as in the v3 API.
 
 import { requirePermission } from '#features/basics/access/project-policy.ts'
+import { ProjectParams } from '#features/basics/access/requests.ts'
 import { requireScope, requireViewer } from '#features/basics/authentication/access-control.ts'
 import { sendDone } from '#features/catalogue/dry-run/dry-run.ts'
 import { DryRunQuery } from '#features/catalogue/dry-run/views.ts'
@@ -15,7 +16,7 @@ import { setEnvironments } from '#features/catalogue/versions/lifecycle/set-envi
 import { isDryRun } from '#lib/dry-run-request.ts'
 import { leaveFormsUnparsed } from '#platform/http/bodies/multipart.ts'
 import { openScope } from '#platform/http/mounts.ts'
-import { ProjectParams, parseIdList } from '#platform/http/query-values.ts'
+import { parseIdList } from '#platform/http/query-values.ts'
 import { Empty } from '#platform/http/responses/declared-responses.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import { COSTS } from '#platform/http/route-config.ts'

@@ -1,11 +1,11 @@
 // Operator routes for suspended, deleted and locked-out accounts.
 import Type from 'typebox'
 import type { ConfirmOwner, OwnerProof } from '#features/basics/access/confirm-owner.ts'
-import { OwnerProofBody } from '#features/basics/access/requests.ts'
+import { OwnerProofBody, UserParams } from '#features/basics/access/requests.ts'
 import type { Viewer } from '#features/basics/access/viewer.ts'
 import { type Actor, operatorOf } from '#features/basics/audit/actor.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
-import { PageQuery, UserParams } from '#platform/http/query-values.ts'
+import { PageQuery } from '#platform/http/query-values.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'

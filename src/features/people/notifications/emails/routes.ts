@@ -1,9 +1,9 @@
 // The settings which notifications are emailed.
 
+import { UserParams } from '#features/basics/access/requests.ts'
 import type { Viewer } from '#features/basics/access/viewer.ts'
 import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { getCachedUser } from '#features/people/users/user-cache.ts'
-import { UserParams } from '#platform/http/query-values.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'

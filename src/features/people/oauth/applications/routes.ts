@@ -1,11 +1,12 @@
 // OAuth applications of third parties.
 import Type from 'typebox'
+import { UserParams } from '#features/basics/access/requests.ts'
 import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { iconRoutes } from '#features/basics/images/icon-routes.ts'
 import { requireOwnUser } from '#features/people/users/policy.ts'
 import { getAccountByName } from '#features/people/users/queries.ts'
 import { parseId } from '#lib/ids.ts'
-import { IdParams, parseIdList, UserParams } from '#platform/http/query-values.ts'
+import { IdParams, parseIdList } from '#platform/http/query-values.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { createApplication } from './create-application.ts'
