@@ -6,6 +6,9 @@ import { OperatorError } from '#lib/operator-error.ts'
 
 export const FORMAT = 1
 
+/** Size of a block of a tar file. */
+export const BLOCK = 512
+
 export const HEAD = 'depot-backup.json'
 export const MANIFEST = 'manifest.jsonl'
 export const END = 'end.json'

@@ -5,14 +5,13 @@ import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Readable, type Writable } from 'node:stream'
+import type { Writable } from 'node:stream'
 import { finished, pipeline } from 'node:stream/promises'
+import { pack } from 'tar-stream'
 import { END, type End, HEAD, type Head, MANIFEST, type ManifestEntry, type PresentEntry } from './archive-format.ts'
-import { BLOCK, paddingOf, TAR_END, tarHeader } from './tar-blocks.ts'
 
 /** Small members are written together, in pieces of at least this size. */
 const WRITE_BYTES = 256 * 1024
-const ZEROS = Buffer.alloc(BLOCK)
 
 export type Content = Iterable<Buffer> | AsyncIterable<Buffer>
 
@@ -27,57 +26,40 @@ export async function createArchiveWriter(head: Head, sink: Writable, index?: Wr
   const manifestPath = join(folder, MANIFEST)
   const manifest = createWriteStream(manifestPath, { mode: 0o600 })
   const manifestDigest = createHash('sha256')
-  const lines = createCollector(manifest, (content) => manifestDigest.update(content))
-  const pieces = createCollector(sink)
+  let manifestBytes = 0
   const headBytes = Buffer.from(`${JSON.stringify(head)}\n`)
-  const mtime = Math.floor(Date.parse(head.created) / 1000)
-  // `write` throws the error.
+  // The call that writes throws the error.
   for (const stream of [sink, manifest, index]) stream?.on('error', () => undefined)
-
-  /** Writes a member and returns the SHA-256 of its content, in hex. */
-  async function writeMember(name: string, size: number, content: Content, target = sink): Promise<string> {
-    const writeOut = (piece: Buffer) => (target === sink ? pieces.add(piece) : writeTo(target, piece))
-    await writeOut(tarHeader({ name, size, mtime }))
-    const digest = createHash('sha256')
-    let left = size
-    for await (const chunk of content) {
-      left -= chunk.length
-      if (left < 0) break
-      digest.update(chunk)
-      await writeOut(chunk)
-    }
-    if (left !== 0) throw new Error(`${name} does not have the expected ${size} bytes`)
-    await writeOut(ZEROS.subarray(0, paddingOf(size)))
-    return digest.digest('hex')
-  }
+  const archive = openTar(sink, head.created)
 
   /** Adds a manifest entry, also for a file that is in an earlier backup or missing. */
   async function note(entry: ManifestEntry): Promise<void> {
-    await lines.add(Buffer.from(`${JSON.stringify(entry)}\n`))
+    const line = Buffer.from(`${JSON.stringify(entry)}\n`)
+    manifestDigest.update(line)
+    manifestBytes += line.length
+    await writeTo(manifest, line)
   }
 
   /** Does the same as `addStream` for a member in memory. */
   async function add(name: string, content: Buffer): Promise<PresentEntry> {
-    const size = content.length
-    await pieces.add(tarHeader({ name, size, mtime }), content, ZEROS.subarray(0, paddingOf(size)))
-    const entry = { name, size, sha256: hash('sha256', content) }
+    await archive.add(name, content)
+    const entry = { name, size: content.length, sha256: hash('sha256', content) }
     await note(entry)
     return entry
   }
 
   /** Adds a member of `size` bytes and returns its entry. @throws Error if the content has more or fewer bytes. */
   async function addStream(name: string, size: number, content: Content): Promise<PresentEntry> {
-    const entry = { name, size, sha256: await writeMember(name, size, content) }
+    const entry = { name, size, sha256: await archive.addStream(name, size, content) }
     await note(entry)
     return entry
   }
 
-  /** Has the structure of a backup without content, so that the same code reads it. */
-  async function writeIndex(target: Writable, end: Buffer): Promise<void> {
-    await writeMember(HEAD, headBytes.length, [headBytes], target)
-    await writeMember(MANIFEST, lines.bytes(), createReadStream(manifestPath), target)
-    await writeMember(END, end.length, [end], target)
-    await pipeline(Readable.from([TAR_END]), target)
+  /** Writes the manifest and the end. Returns the size of the archive. */
+  async function finishTar(tar: ReturnType<typeof openTar>, end: Buffer): Promise<number> {
+    await tar.addStream(MANIFEST, manifestBytes, createReadStream(manifestPath))
+    await tar.add(END, end)
+    return tar.finish()
   }
 
   const writer = {
@@ -86,18 +68,17 @@ export async function createArchiveWriter(head: Head, sink: Writable, index?: Wr
     note,
     /** Writes the manifest and the end, and waits until the sink has accepted everything. */
     async finish(): Promise<{ bytes: number }> {
-      await lines.write()
       manifest.end()
       await finished(manifest)
-      await writeMember(MANIFEST, lines.bytes(), createReadStream(manifestPath))
-      const end: End = { id: head.id, manifestBytes: lines.bytes(), manifestSha256: manifestDigest.digest('hex') }
-      const content = Buffer.from(`${JSON.stringify(end)}\n`)
-      await writeMember(END, content.length, [content])
-      await pieces.write()
-      // Standard output must stay open.
-      await pipeline(Readable.from([TAR_END]), sink, { end: sink !== process.stdout })
-      if (index !== undefined) await writeIndex(index, content)
-      return { bytes: pieces.bytes() + TAR_END.length }
+      const end: End = { id: head.id, manifestBytes, manifestSha256: manifestDigest.digest('hex') }
+      const endBytes = Buffer.from(`${JSON.stringify(end)}\n`)
+      const bytes = await finishTar(archive, endBytes)
+      if (index === undefined) return { bytes }
+      // Has the structure of a backup without content, so that the same code reads it.
+      const short = openTar(index, head.created)
+      await short.add(HEAD, headBytes)
+      await finishTar(short, endBytes)
+      return { bytes }
     },
     /** Deletes temporary files. Call it after `finish` or after a failure. */
     async dispose(): Promise<void> {
@@ -116,33 +97,69 @@ export async function createArchiveWriter(head: Head, sink: Writable, index?: Wr
   }
 }
 
-/** Creates a collector of small pieces for a stream. */
-function createCollector(stream: Writable, onWrite?: (content: Buffer) => void) {
-  let waiting: Buffer[] = []
-  let waitingBytes = 0
-  let writtenBytes = 0
+/** Creates a tar file that is written to a stream. Its functions throw the error of the stream. */
+function openTar(sink: Writable, created: string) {
+  const tar = pack()
+  const mtime = new Date(created)
+  let bytes = 0
 
-  /** Writes what was collected. */
-  async function write(): Promise<void> {
-    const content = waiting.length === 1 ? (waiting[0] as Buffer) : Buffer.concat(waiting)
-    waiting = []
-    waitingBytes = 0
-    writtenBytes += content.length
-    onWrite?.(content)
-    await writeTo(stream, content)
+  async function* inPieces(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    let waiting: Buffer[] = []
+    let waitingBytes = 0
+    for await (const part of source) {
+      waiting.push(part)
+      waitingBytes += part.length
+      bytes += part.length
+      if (waitingBytes < WRITE_BYTES) continue
+      yield Buffer.concat(waiting)
+      waiting = []
+      waitingBytes = 0
+    }
+    yield Buffer.concat(waiting)
+  }
+
+  // Standard output must stay open.
+  const written = pipeline(tar as AsyncIterable<Buffer>, inPieces, sink, { end: sink !== process.stdout })
+  written.catch(() => undefined)
+
+  async function writing<T>(write: () => Promise<T>): Promise<T> {
+    return write().catch((error) => {
+      throw sink.errored ?? error
+    })
   }
 
   return {
-    write,
-    async add(...added: readonly Buffer[]): Promise<void> {
-      for (const piece of added) {
-        waiting.push(piece)
-        waitingBytes += piece.length
-      }
-      if (waitingBytes >= WRITE_BYTES) await write()
+    add: (name: string, content: Buffer): Promise<void> =>
+      writing(
+        () =>
+          new Promise((resolve, reject) => {
+            const done = (error?: Error | null) => (error ? reject(error) : resolve())
+            tar.entry({ name, size: content.length, mtime, mode: 0o600 }, content, done).on('error', reject)
+          }),
+      ),
+    /** Returns the SHA-256 of the content, in hex. */
+    addStream: (name: string, size: number, content: Content): Promise<string> =>
+      writing(async () => {
+        const digest = createHash('sha256')
+        async function* checked(): AsyncGenerator<Buffer> {
+          let left = size
+          for await (const chunk of content) {
+            left -= chunk.length
+            if (left < 0) break
+            digest.update(chunk)
+            yield chunk
+          }
+          if (left !== 0) throw new Error(`${name} does not have the expected ${size} bytes`)
+        }
+        await pipeline(checked, tar.entry({ name, size, mtime, mode: 0o600 }))
+        return digest.digest('hex')
+      }),
+    /** Ends the file. Returns its size when the stream has accepted everything. */
+    async finish(): Promise<number> {
+      tar.finalize()
+      await written
+      return bytes
     },
-    /** Returns the number of bytes that were written. */
-    bytes: () => writtenBytes,
   }
 }
 

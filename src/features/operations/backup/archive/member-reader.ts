@@ -1,8 +1,9 @@
-// Reads the members of a tar file in order from a stream. A small member is a slice of the current chunk, without a copy.
+// Reads the members of a tar file in order from a stream.
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { type Entry, extract } from 'tar-stream'
 import { damaged, truncated, unreadable } from './archive-format.ts'
-import { BLOCK, paddingOf, readPaxName, readTarHeader } from './tar-blocks.ts'
 
 export type Member = {
   name: string
@@ -15,119 +16,68 @@ export type Member = {
   sha256(): Promise<string>
 }
 
-/** Maximum size of a name record. Real names have some hundred bytes. */
-const PAX_BYTES_MAX = 64 * 1024
-const PIECE_BYTES = 256 * 1024
-
 /** Creates a reader. @throws ArchiveError from `next` if the source fails, is truncated or is not a tar file. */
 export function createMemberReader(source: Readable): { next(): Promise<Member | undefined> } {
-  const cursor = createCursor(source)
+  const tar = extract()
+  const entries = tar[Symbol.asyncIterator]()
+  const piped = pipeline(source, tar).then(
+    () => undefined,
+    (cause: unknown) => cause,
+  )
+  /** Throws the reason: the stream of a member only says that it was destroyed. @throws ArchiveError */
+  const rethrow = async (cause: unknown): Promise<never> => {
+    throw archiveError((await piped) ?? cause)
+  }
   let current: Member | undefined
-  let padding = 0
-
-  /** Returns the name and the size of the next file, or undefined at the end of the source. */
-  async function nextHeader(): Promise<{ name: string; size: number } | undefined> {
-    let name: string | undefined
-    for (;;) {
-      const block = await cursor.take(BLOCK)
-      if (block.length === 0) return undefined
-      if (block.length < BLOCK) throw truncated()
-      const header = orDamaged(() => readTarHeader(block))
-      if (header === undefined) continue
-      if (header.kind === 'file') return { name: name ?? header.name, size: header.size }
-      if (header.kind === 'other' || header.size > PAX_BYTES_MAX) throw damaged(`${header.name} is not a regular file`)
-      const records = await cursor.take(header.size)
-      if (records.length < header.size) throw truncated()
-      name = orDamaged(() => readPaxName(records))
-      await skip(paddingOf(header.size))
-    }
-  }
-
-  async function skip(count: number): Promise<void> {
-    if ((await cursor.take(count)).length < count) throw truncated()
-  }
-
-  function memberOf({ name, size }: { name: string; size: number }): Member {
-    let left = size
-    let digest: string | undefined
-    const running = createHash('sha256')
-
-    async function* pieces(): AsyncGenerator<Buffer> {
-      while (left > 0) yield await take(Math.min(left, PIECE_BYTES))
-    }
-
-    async function take(count: number): Promise<Buffer> {
-      const bytes = await cursor.take(count)
-      if (bytes.length < count) throw truncated()
-      left -= count
-      running.update(bytes)
-      return bytes
-    }
-
-    return {
-      name,
-      size,
-      bytes: () => take(size),
-      stream: () => Readable.from(pieces(), { objectMode: false }),
-      async sha256() {
-        for await (const _ of pieces());
-        digest ??= running.digest('hex')
-        return digest
-      },
-    }
-  }
 
   return {
     async next() {
-      try {
-        await current?.sha256()
-        await skip(padding)
-        const header = await nextHeader()
-        current = header === undefined ? undefined : memberOf(header)
-        padding = paddingOf(header?.size ?? 0)
-        return current
-      } catch (cause) {
-        throw unreadable(cause)
-      }
+      await current?.sha256()
+      const { value, done } = await entries.next().catch(rethrow)
+      current = done === true ? undefined : memberOf(value, rethrow)
+      return current
     },
   }
 }
 
-function orDamaged<T>(read: () => T): T {
-  try {
-    return read()
-  } catch (cause) {
-    throw damaged((cause as Error).message, cause)
-  }
-}
+function memberOf(entry: Entry, rethrow: (cause: unknown) => Promise<never>): Member {
+  const { name, size = 0, type } = entry.header
+  if (type !== 'file') throw damaged(`${name} is not a regular file`)
+  // Not `for await`: if its consumer stops, it would end the source instead of this member.
+  const chunks: AsyncIterator<Buffer, undefined> = entry[Symbol.asyncIterator]()
+  const running = createHash('sha256')
+  let digest: string | undefined
 
-/** Reads exact numbers of bytes from a stream. */
-function createCursor(source: Readable): { take(count: number): Promise<Buffer> } {
-  const chunks = (source as AsyncIterable<Buffer>)[Symbol.asyncIterator]()
-  let chunk: Buffer = Buffer.alloc(0)
-  let at = 0
+  async function* pieces(): AsyncGenerator<Buffer> {
+    for (;;) {
+      const { value, done } = await chunks.next().catch(rethrow)
+      if (done === true) return
+      running.update(value)
+      yield value
+    }
+  }
 
   return {
-    /** Returns `count` bytes, or fewer at the end of the source. */
-    async take(count) {
-      if (chunk.length - at >= count) {
-        at += count
-        return chunk.subarray(at - count, at)
-      }
+    name,
+    size,
+    async bytes() {
       const parts: Buffer[] = []
-      for (let wanted = count; wanted > 0; ) {
-        if (at === chunk.length) {
-          const { value, done } = await chunks.next()
-          if (done === true) break
-          chunk = value
-          at = 0
-        }
-        const part = chunk.subarray(at, at + wanted)
-        parts.push(part)
-        at += part.length
-        wanted -= part.length
-      }
-      return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts)
+      for await (const piece of pieces()) parts.push(piece)
+      return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts)
+    },
+    stream: () => Readable.from(pieces(), { objectMode: false }),
+    async sha256() {
+      for await (const _ of pieces());
+      digest ??= running.digest('hex')
+      return digest
     },
   }
+}
+
+/** Returns the error for one of the source or of the library. */
+function archiveError(cause: unknown): unknown {
+  const message = cause instanceof Error ? cause.message : ''
+  if (message === 'Unexpected end of data') return truncated()
+  if (/^(Invalid|Header exceeds)/.test(message)) return damaged('a header of its tar file is broken', cause)
+  return unreadable(cause)
 }

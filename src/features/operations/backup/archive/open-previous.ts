@@ -3,16 +3,15 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
-import { ArchiveError, END, type End, type Head, type ManifestEntry, parseEnd } from './archive-format.ts'
+import { ArchiveError, BLOCK, END, type End, type Head, type ManifestEntry, parseEnd } from './archive-format.ts'
 import { readEntries } from './archive-reader.ts'
 import { fileSource, isEncrypted, openBackup, type Source } from './encryption.ts'
-import { BLOCK, TAR_END } from './tar-blocks.ts'
 
 /** The index of an encrypted backup, which this machine cannot decrypt, is next to it. */
 export const indexPath = (path: string): string => `${path}.index`
 
-/** Size of the end of a backup: a header block, a content block and the end of the tar file. */
-const TAIL = 2 * BLOCK + TAR_END.length
+/** Size of the end of a backup: a header block, a content block, and the 2 blocks that end a tar file. */
+const TAIL = 4 * BLOCK
 
 export type Previous = { head: Head; files: AsyncGenerator<ManifestEntry> }
 

@@ -3,10 +3,9 @@
 import { createHash } from 'node:crypto'
 import type { Writable } from 'node:stream'
 import { newId } from '#lib/ids.ts'
-import type { Head, ManifestEntry } from '../archive/archive-format.ts'
+import { BLOCK, type Head, type ManifestEntry } from '../archive/archive-format.ts'
 import { type ArchiveWriter, type Content, createArchiveWriter } from '../archive/archive-writer.ts'
 import { encryptTo } from '../archive/encryption.ts'
-import { BLOCK, paddingOf, tarHeader } from '../archive/tar-blocks.ts'
 import { openUpload, packKey, type StoredPack, type Target, type Upload } from './target.ts'
 
 /** A larger pack is not continued. */
@@ -39,9 +38,9 @@ export function reusablePacks(
   return new Set(largest.map(({ id }) => id))
 }
 
-/** Returns the size of a file in a pack. */
+/** Returns the approximate size of a file in a pack. */
 export function packedBytes({ name, size }: { name: string; size: number }): number {
-  return tarHeader({ name, size: 0, mtime: 0 }).length + size + paddingOf(size) + name.length + LINE_BYTES + BLOCK
+  return 2 * BLOCK + Math.ceil(size / BLOCK) * BLOCK + name.length + LINE_BYTES
 }
 
 type PackOptions = {
