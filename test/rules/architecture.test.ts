@@ -154,6 +154,60 @@ test('no source file is longer than 350 lines', () => {
   assert.deepEqual(long, [])
 })
 
+const SUBJECT = new Set(
+  ['project', 'version', 'team', 'organization', 'mod', 'modpack', 'loader', 'game', 'collection', 'gallery'].concat([
+    'publisher',
+    'moderator',
+    'follower',
+    'catalogue',
+  ]),
+)
+
+/** Words with another meaning: versions of software and protocols, loaders of caches, readers of the log of changes. */
+const OTHER_MEANING: Readonly<Record<string, string>> = {
+  'archives/archive-directory.ts': 'version',
+  'cache/change-log.ts': 'follower',
+  'cache/entity-cache.ts': 'loader',
+  'cache/kind-cache.ts': 'loader',
+  'cache/listen.ts': 'follower',
+  'config/env-engines.ts': 'version',
+  'config/version.ts': 'version',
+  'db/migrate.ts': 'version',
+  'db/migration-files.ts': 'version',
+  'embedded-postgres/binaries.ts': 'version',
+  'embedded-postgres/cluster.ts': 'version',
+  'embedded-postgres/embedded-postgres.ts': 'version',
+  'http/openapi/openapi.ts': 'version',
+  'http/request-context.ts': 'version',
+  'http/responses/entity-tags.ts': 'version',
+  'http/route-config.ts': 'version',
+  'images/svg-allowed.ts': 'version',
+  'jobs/queue-state.ts': 'version',
+  'telemetry/traces.ts': 'version',
+}
+
+/** Settings and metrics of features that the platform still knows. This list only shrinks. */
+const SUBJECT_LEFT: Readonly<Record<string, string>> = {
+  'config/config.ts': 'collection loader organization project version',
+  'config/env-accounts.ts': 'publisher',
+  'config/env-server.ts': 'game loader version',
+  'config/env-values.ts': 'loader',
+  'config/env.ts': 'collection organization project version',
+  'config/load-config.ts': 'collection loader organization project version',
+  'config/optional-packages.ts': 'project version',
+  'telemetry/metrics.ts': 'version',
+}
+
+test('the platform has no word of the subject of Depot', () => {
+  const found = SOURCES.filter((file) => /^src\/platform\/(?!db\/schema\.ts)/.test(file)).flatMap((file) => {
+    const text = readFileSync(join(ROOT, file), 'utf8')
+    const words = (text.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g) ?? []).map((word) => word.toLowerCase())
+    const used = new Set(words.map((word) => word.replace(/s$/, '')).filter((word) => SUBJECT.has(word)))
+    return used.size === 0 ? [] : [[file.slice('src/platform/'.length), [...used].sort().join(' ')] as const]
+  })
+  assert.deepEqual(Object.fromEntries(found), { ...OTHER_MEANING, ...SUBJECT_LEFT })
+})
+
 /** Maximum number of files in one folder. Generated files do not count, and migrations are never merged. */
 const FILES_IN_FOLDER_MAX = 20
 

@@ -1,9 +1,9 @@
 // The channel and the payloads of notices, which are JSON in one of these forms:
 //
-//   {"logged":[{"id":"…","changes":{"project":["aaaaaaaa"],"version":"all"}}, …]}   committed transactions
+//   {"logged":[{"id":"…","changes":{"user":["aaaaaaaa"],"token":"all"}}, …]}   committed transactions
 //   {"logged":[]}                                          transactions that only the change log contains
 //   {"proof":"…"}                                          test message of a new listener
-//   ["project","aaaaaaaa"] or ["project"]                  sent by hand: IDs of a kind, or the whole kind
+//   ["user","aaaaaaaa"] or ["user"]                        sent by hand: IDs of a kind, or the whole kind
 
 import type { LoggedChanges } from './change-log.ts'
 import { type Changes, type Counts, readChanges } from './changes.ts'

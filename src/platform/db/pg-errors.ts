@@ -30,7 +30,7 @@ export function isRetryable(error: unknown): boolean {
 
 /**
  * Returns a promise handler that converts a violation of a unique constraint to the error listed for that constraint:
- * `await insert.execute().catch(onUnique({ project_slug_key: () => conflict('slug') }))`.
+ * `await insert.execute().catch(onUnique({ account_username_key: () => conflict('username') }))`.
  */
 export function onUnique(problems: Record<string, () => ApiError>): (error: unknown) => never {
   return (error) => {

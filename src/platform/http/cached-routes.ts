@@ -22,7 +22,7 @@ type CachedRoute = {
   cache: CachePolicy
 }
 
-/** A path without a parameter, or the parts before and after it: `/v3/user`, `/v3/project/:id`, `/v3/project/:id/version`. */
+/** A path without a parameter, or the parts before and after it: `/v3/user`, `/v3/user/:id`, `/v3/user/:id/list`. */
 const SHAPE = /^(\/v\d\/[^/:]+(?:\/(?=:))?)(?::\w+((?:\/[^/:]+)*))?$/
 const FIXED = /^\/v\d\/[^/:]+\/[^/:]+/
 /** IDs and common names. The framework handles all others, such as percent-encoded names. */

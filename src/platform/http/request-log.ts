@@ -13,16 +13,18 @@ export type RequestRecord = {
   viewerId: string | undefined
   /** From the first byte of the request. */
   milliseconds: number
+  /** Whether the time depends on the connection of the client (`config.isTransfer`). */
+  isTransfer?: boolean | undefined
   /** The error code of a response with 5xx. */
   errorCode?: string | undefined
 }
 
 /** Counts and logs requests. The error handler logs the cause of a 5xx. */
 export function createRequestLog(log: Log, metrics: Metrics): (request: RequestRecord) => void {
-  return ({ id, operation, method, route, status, viewerId, milliseconds, errorCode }) => {
+  return ({ id, operation, method, route, status, viewerId, milliseconds, isTransfer, errorCode }) => {
     metrics.requests.inc({ operation, status })
     metrics.requestSeconds.observe({ operation }, milliseconds / 1000)
-    metrics.figures.request({ operation, status, milliseconds })
+    metrics.figures.request({ operation, status, milliseconds, isTransfer })
     if (errorCode !== undefined) {
       metrics.figures.error({ code: errorCode, route: `${method} ${route ?? ''}`, requestId: id })
     }
@@ -36,7 +38,7 @@ export function createRequestLog(log: Log, metrics: Metrics): (request: RequestR
 export function logRequest(record: (request: RequestRecord) => void) {
   return (req: FastifyRequest, reply: FastifyReply, done: () => void): void => {
     // Fastify creates this object on every access.
-    const { schema, url } = req.routeOptions
+    const { schema, url, config } = req.routeOptions
     record({
       id: req.id,
       operation: schema?.operationId ?? 'unknown',
@@ -45,6 +47,7 @@ export function logRequest(record: (request: RequestRecord) => void) {
       status: reply.statusCode,
       viewerId: req.viewer?.id,
       milliseconds: reply.elapsedTime,
+      isTransfer: config.isTransfer,
       errorCode: req.errorCode,
     })
     done()

@@ -150,6 +150,8 @@ declare module 'fastify' {
      * which is `value` (`cached-routes.ts`). The viewer has passed the checks of the route.
      */
     ready?: (value: string, viewer: Caller) => CachedResponse | undefined
+    /** The time of a request depends on the connection of the client: files, exports and forms with files. */
+    isTransfer?: boolean
     /** The operation will be removed. */
     deprecated?: Deprecation
     /** No rate limit, no rate headers and no required User-Agent (`/health`, `/ready`, `/metrics`). */

@@ -45,7 +45,7 @@ test('a tall icon is cut to a square from its middle, a gallery picture keeps it
   const tall = await noisy(200, 900).png().toBuffer()
   const icon = await images.processIcon(tall, 'png', { maxBytes: tall.byteLength })
   assert.deepEqual(await sizeOf(icon.optimized), { width: 96, height: 96, format: 'webp' })
-  const gallery = await images.processGalleryImage(await noisy(700, 900).png().toBuffer(), 'png')
+  const gallery = await images.processPicture(await noisy(700, 900).png().toBuffer(), 'png')
   assert.deepEqual(await sizeOf(gallery.optimized), { width: 350, height: 450, format: 'webp' })
 })
 
@@ -84,7 +84,7 @@ test('stores animated images unchanged', async () => {
 
 test('shows an image upright if the camera rotated it', async () => {
   const turned = await noisy(300, 200).withMetadata({ orientation: 6 }).jpeg().toBuffer()
-  const gallery = await images.processGalleryImage(turned, 'jpeg')
+  const gallery = await images.processPicture(turned, 'jpeg')
   assert.deepEqual(await sizeOf(gallery.optimized), { width: 200, height: 300, format: 'webp' })
 })
 
@@ -99,7 +99,7 @@ test('rejects an extension that is unknown, not allowed or wrong for the content
   await refused('png', Buffer.from('<html><script>alert(1)</script></html>'))
   await refused('svg', Buffer.from('<html></html>'))
   await refused('png', Buffer.from('MZ'))
-  await assert.rejects(images.processGalleryImage(svg(''), 'svg'), { kind: 'invalid_input' })
+  await assert.rejects(images.processPicture(svg(''), 'svg'), { kind: 'invalid_input' })
   await assert.rejects(images.processIcon(photo, 'png', { extField: 'icon' }), {
     details: { field: 'icon', message: 'The extension is png, but the content is of kind jpeg' },
   })
@@ -122,7 +122,7 @@ test('rejects an undecodable or damaged image with the name of its field', async
       return true
     })
   }
-  await assert.rejects(images.processGalleryImage(Buffer.alloc(0), 'png', { field: 'shot' }), {
+  await assert.rejects(images.processPicture(Buffer.alloc(0), 'png', { field: 'shot' }), {
     message: /empty/,
     details: { field: 'shot', message: 'The image is empty' },
   })
@@ -134,8 +134,8 @@ test('the limit of bytes is exact on both sides', async () => {
   await images.processIcon(padded(262_144), 'png')
   await assert.rejects(images.processIcon(padded(262_145), 'png'), { message: /larger than 256 KiB/ })
   await assert.rejects(images.processIcon(padded(262_144), 'png', { maxBytes: 262_143 }), { message: /262143/ })
-  await images.processGalleryImage(padded(5 * 1024 * 1024), 'png')
-  await assert.rejects(images.processGalleryImage(padded(5 * 1024 * 1024 + 1), 'png'), { kind: 'invalid_input' })
+  await images.processPicture(padded(5 * 1024 * 1024), 'png')
+  await assert.rejects(images.processPicture(padded(5 * 1024 * 1024 + 1), 'png'), { kind: 'invalid_input' })
 })
 
 test('rejects a small file with too many pixels before it unpacks it', async () => {

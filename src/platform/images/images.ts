@@ -49,7 +49,7 @@ export type Images = {
   /** Accepts png, jpg, jpeg, gif, webp and svg up to 262,144 bytes. Scales to a width of 96 and crops tall images. */
   processIcon(bytes: Uint8Array, ext: string, options?: ImageOptions): Promise<ProcessedImage>
   /** Accepts png, jpg, jpeg, gif and webp up to 5 MiB. Creates those of the widths 350, 700 and 1400 that fit. */
-  processGalleryImage(bytes: Uint8Array, ext: string, options?: ImageOptions): Promise<ProcessedImage>
+  processPicture(bytes: Uint8Array, ext: string, options?: ImageOptions): Promise<ProcessedImage>
   /** Accepts square png, webp and svg up to 262,144 bytes. Creates those of the widths 96, 192 and 512 that fit. */
   processMark(bytes: Uint8Array, ext: string, options?: ImageOptions): Promise<ProcessedImage>
   /** Accepts the same kinds as for galleries. Creates one copy. */
@@ -88,7 +88,7 @@ const MARK: Rules = {
   isMark: true,
 }
 
-const GALLERY: Rules = {
+const PICTURE: Rules = {
   kinds: ['png', 'jpeg', 'gif', 'webp'],
   maxBytes: 5 * 1024 * 1024,
   maxPixels: 8192 * 5120,
@@ -99,7 +99,7 @@ const GALLERY: Rules = {
   field: 'image',
 }
 
-const TEXT: Rules = { ...GALLERY, width: 350, widths: [350] }
+const TEXT: Rules = { ...PICTURE, width: 350, widths: [350] }
 
 const WEBP_QUALITY = 75
 
@@ -131,7 +131,7 @@ export function createImages(concurrency = 4): Images {
     }
   return {
     processIcon: run(ICON),
-    processGalleryImage: run(GALLERY),
+    processPicture: run(PICTURE),
     processMark: run(MARK),
     processTextImage: run(TEXT),
   }

@@ -155,7 +155,7 @@ test('rejects an image that would be decoded a hundred times', async () => {
 
 test('stores the stripped image and creates the small copy from it', async () => {
   const source = await taken(photo(), 6).jpeg().toBuffer()
-  const { raw, optimized } = await createImages().processGalleryImage(source, 'jpg')
+  const { raw, optimized } = await createImages().processPicture(source, 'jpg')
   assert.doesNotMatch(raw.bytes.toString('latin1'), PLANTED)
   assert.equal((await sharp(raw.bytes).metadata()).orientation, 6)
   const { width, height } = await sharp(optimized?.bytes).metadata()

@@ -9,22 +9,6 @@ export const DURATION_LIMITS = [
 /** Probes of monitors, which are not requests of users. */
 const PROBES: ReadonlySet<string> = new Set(['getHealth', 'getReadiness', 'getMetrics'])
 
-/** Requests whose time depends on the connection of the client. They count, but not in the response times. */
-export const TRANSFERS: ReadonlySet<string> = new Set([
-  'downloadFile',
-  'downloadVersionArchive',
-  'downloadCollectionArchive',
-  'exportAuditEntries',
-  'exportData',
-  'exportProject',
-  'createProject',
-  'createProjectV2',
-  'createVersion',
-  'createVersionV2',
-  'addVersionFiles',
-  'addVersionFilesV2',
-])
-
 /** Maximum number of different errors between two calls of `take`; others have the route `other`. */
 const ERRORS_MAX = 100
 export type ErrorCount = { code: string; route: string; count: number; requestId: string }
@@ -34,7 +18,8 @@ export type TakenFigures = { counts: ReadonlyMap<string, number>; durations: num
 export type FigureCounts = {
   /** Counts a result of a job or an email, or a business event. */
   add(name: string): void
-  request(request: { operation: string; status: number; milliseconds: number }): void
+  /** `isTransfer`: the time depends on the client. It does not count in the response times. */
+  request(request: { operation: string; status: number; milliseconds: number; isTransfer?: boolean | undefined }): void
   /** Counts a response with 5xx. */
   error(error: { code: string; route: string; requestId: string }): void
   /** Returns the counts since the last call. */
@@ -50,13 +35,13 @@ export function createFigureCounts(): FigureCounts {
   }
   return {
     add,
-    request({ operation, status, milliseconds }) {
+    request({ operation, status, milliseconds, isTransfer }) {
       if (PROBES.has(operation)) return
       add('requests')
       if (status === 429) add('limited')
       else if (status >= 500) add('failed')
       else if (status >= 400) add('refused')
-      if (TRANSFERS.has(operation)) return
+      if (isTransfer === true) return
       const slot = DURATION_LIMITS.findIndex((limit) => milliseconds <= limit)
       const index = slot < 0 ? DURATION_LIMITS.length : slot
       durations[index] = (durations[index] ?? 0) + 1

@@ -50,7 +50,7 @@ export function auditOperatorRoutes(app: App, { db }: Pick<Deps, 'db'>): void {
     scope.get(
       '/admin/audit-log/export',
       {
-        config: { auth: 'operator', errors: ['400 decoding_error'] },
+        config: { isTransfer: true, auth: 'operator', errors: ['400 decoding_error'] },
         schema: {
           operationId: 'exportAuditEntries',
           summary: 'Download the audit log, oldest entries first',

@@ -64,7 +64,7 @@ export async function prepareProject(
   if (isWithoutFiles && project.gallery.length > 0) deps.dryRun?.warn('gallery_items', FILES_UNCHECKED)
   for (const { item } of isWithoutFiles ? [] : project.gallery) {
     const options = { field: item, extField: item, caller }
-    const processed = await deps.images.processGalleryImage(...(await readImage(getPart(item))), options)
+    const processed = await deps.images.processPicture(...(await readImage(getPart(item))), options)
     const image = toHostedImage(processed, `${projectId}/images`)
     if (gallery.some(({ contentSha1 }) => contentSha1 === image.contentSha1))
       throw invalidInput(`The image in part ${item} has the same content as another gallery image`, item)

@@ -21,6 +21,7 @@ export function publishingRoutes(app: App, deps: Deps): void {
       '/v3/project',
       {
         config: {
+          isTransfer: true,
           auth: { scope: ['PROJECT_CREATE'] },
           limitedTokens: 'resource',
           formData: { schema: ProjectData },

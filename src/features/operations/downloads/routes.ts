@@ -25,6 +25,7 @@ export function downloadRoutes(app: App, deps: DownloadDeps): void {
     '/data/:project_id/versions/:version_id/:filename',
     {
       config: {
+        isTransfer: true,
         auth: { read: ['VERSION_READ'] },
         limitedTokens: 'versions',
         errors: ['206', '304', '416 invalid_input'],

@@ -20,7 +20,12 @@ function exportRoute(app: App, deps: ExportReader): void {
     scope.post(
       '/gdpr/export',
       {
-        config: { auth: { scope: ['SESSION_ACCESS'] }, cost: COSTS.everything, whenReadOnly: 'answers' },
+        config: {
+          isTransfer: true,
+          auth: { scope: ['SESSION_ACCESS'] },
+          cost: COSTS.everything,
+          whenReadOnly: 'answers',
+        },
         schema: {
           operationId: 'exportData',
           summary: 'Export all data stored about the caller',

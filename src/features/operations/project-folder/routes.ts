@@ -19,6 +19,7 @@ export function projectFolderRoutes(app: App, deps: Deps): void {
     '/v3/project/:id/export',
     {
       config: {
+        isTransfer: true,
         auth: { scope: ['PROJECT_READ', 'VERSION_READ'] },
         limitedTokens: 'resource',
         cost: COSTS.archive,

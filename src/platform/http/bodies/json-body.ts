@@ -7,7 +7,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true })
 
 /** Maximum nesting. The parser's time per byte grows with the nesting. */
 const DEPTH_MAX = 64
-/** Maximum number of values. A version with 4,096 dependencies has about 20,000. */
+/** Maximum number of values. The largest valid body has about 20,000. */
 export const JSON_VALUES_MAX = 100_000
 const PROTO_KEYS_MAX = 100
 

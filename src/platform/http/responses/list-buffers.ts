@@ -1,4 +1,4 @@
-// A pool of buffers for joined responses: lists, and pages with personal parts. A list of 100 projects has some hundred kilobytes. Allocating new memory for each
+// A pool of buffers for joined responses: lists, and pages with personal parts. A list of 100 entities has some hundred kilobytes. Allocating new memory for each
 // response took two thirds of the time, because the system provides such large blocks uninitialised.
 
 export type ListBuffers = {

@@ -27,7 +27,7 @@ export async function addGalleryImage(
   { projectId, membership, readBytes, ext, fields }: NewGalleryImage,
 ): Promise<void> {
   requirePermission(viewer, membership, 'EDIT_DETAILS')
-  const processed = await deps.images.processGalleryImage(await readBytes(), ext, { caller: viewer.caller })
+  const processed = await deps.images.processPicture(await readBytes(), ext, { caller: viewer.caller })
   // Each upload has its own folder, so deleting one image never deletes the files of another.
   const image = toHostedImage(processed, `${projectId}-${newId()}/images`)
   await withStoredImages(deps, { images: image.stored }, (keys) =>

@@ -26,6 +26,7 @@ export function versionUploadRoutes(app: App, deps: Deps): void {
       '/v3/version',
       {
         config: {
+          isTransfer: true,
           auth: { scope: ['VERSION_CREATE'] },
           limitedTokens: 'versions',
           formData: { schema: VersionData },
@@ -61,6 +62,7 @@ export function fileUploadRoute(app: App, deps: Deps, prefix = '/v3'): void {
       `${prefix}/version/:id/file`,
       {
         config: {
+          isTransfer: true,
           auth: { scope: ['VERSION_WRITE'] },
           limitedTokens: 'versions',
           formData: { schema: FilesData, isOptional: true },

@@ -37,6 +37,7 @@ function versionArchive(app: App, deps: DownloadDeps): void {
     '/v3/version/:id/archive',
     {
       config: {
+        isTransfer: true,
         auth: { read: ['VERSION_READ'] },
         limitedTokens: 'versions',
         cost: COSTS.archive,
@@ -74,7 +75,13 @@ function collectionArchive(app: App, deps: DownloadDeps): void {
   app.get(
     '/v3/collection/:id/archive',
     {
-      config: { auth: { read: scopes }, limitedTokens: 'anonymous', cost: COSTS.archive, errors: ['304'] },
+      config: {
+        isTransfer: true,
+        auth: { read: scopes },
+        limitedTokens: 'anonymous',
+        cost: COSTS.archive,
+        errors: ['304'],
+      },
       schema: {
         operationId: 'downloadCollectionArchive',
         summary: 'Download the projects of a collection as one archive',

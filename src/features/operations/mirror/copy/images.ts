@@ -53,7 +53,7 @@ export async function prepareImages(
     if (before.gallery?.[url] !== undefined || prepared.gallery.has(url)) continue
     await orWarn(run, prepared, url, async () => {
       const bytes = await downloadImage(run.source, url, GALLERY_BYTES_MAX)
-      const processed = await images.processGalleryImage(bytes, extensionOf(url), { caller: CALLER })
+      const processed = await images.processPicture(bytes, extensionOf(url), { caller: CALLER })
       prepared.gallery.set(url, toHostedImage(processed, `${projectId}-${newId()}/images`))
     })
   }

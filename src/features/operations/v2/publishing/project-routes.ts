@@ -57,6 +57,7 @@ function creation(app: App, deps: Deps): void {
       '/project',
       {
         config: {
+          isTransfer: true,
           auth: { scope: ['PROJECT_CREATE'] },
           limitedTokens: 'resource',
           formData: { schema: ProjectDataV2 },

@@ -53,6 +53,7 @@ function creation(app: App, deps: Deps): void {
       '/version',
       {
         config: {
+          isTransfer: true,
           auth: { scope: ['VERSION_CREATE'] },
           limitedTokens: 'versions',
           formData: { schema: VersionDataV2 },
