@@ -11,7 +11,7 @@ import { ACCESS_EVENTS, ACCESS_KINDS, type AccessKind } from '#features/people/r
 import { ERRORS } from '#lib/errors.ts'
 import { MIB } from '#lib/text/sizes.ts'
 // Loads the modules that define caches.
-import '#main/app.ts'
+import '#cli/server/run-server.ts'
 import { type CacheDefinition, definedCaches } from '#platform/cache/definitions.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import { VARIABLES } from '#platform/config/env.ts'

@@ -1,7 +1,7 @@
 // The texts of the API descriptions that do not belong to one route.
 import { permissionTables, scopeTable } from '#features/basics/authentication/bit-tables.ts'
 import { describeAccess } from '#features/basics/authentication/describe-access.ts'
-import { toV2Paths } from '#features/operations/v2/v2-paths.ts'
+import { toV2Paths } from '#features/compat/v2/v2-paths.ts'
 import type { ApiDescription } from '#platform/http/openapi/openapi.ts'
 
 const INTRODUCTION = `A content hosting service: projects, versions and files, with search, teams and analytics.

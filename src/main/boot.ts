@@ -1,9 +1,9 @@
 // Opens everything a process needs: the database, then the ports, then `Deps`. Closing happens in reverse order.
 import type { LogEvent } from 'kysely'
-import { observeBackups } from '#features/operations/backup/scheduled/observe-backups.ts'
-import { observeMirrors } from '#features/operations/mirror/mirror-state.ts'
-import { backupAgeMs, readBackupState } from '#features/operations/overview/backups/backup-age.ts'
-import { diskSpace } from '#features/operations/overview/storage/disk.ts'
+import { observeMirrors } from '#features/exchange/mirror/mirror-state.ts'
+import { observeBackups } from '#features/operation/backup/scheduled/observe-backups.ts'
+import { backupAgeMs, readBackupState } from '#features/operation/overview/backups/backup-age.ts'
+import { diskSpace } from '#features/operation/overview/storage/disk.ts'
 import type { Config } from '#platform/config/config.ts'
 import { commitId, VERSION } from '#platform/config/version.ts'
 import type { EmbeddedPostgres } from '#platform/embedded-postgres/embedded-postgres.ts'

@@ -1,6 +1,6 @@
 import type { Actor } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
-import { diskSpace } from '#features/operations/overview/storage/disk.ts'
+import { diskSpace } from '#features/operation/overview/storage/disk.ts'
 import type { Config } from '#platform/config/config.ts'
 import { type MigrateOptions, migrate } from '#platform/db/migrate.ts'
 import { databaseFolder } from '#platform/embedded-postgres/location.ts'

@@ -1,8 +1,8 @@
 // Opens the store of analytics events, the buffer in front of it, and the counters that follow it.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { CounterFollower } from '#features/operations/downloads/counter-follower.ts'
-import { openCounterLedger } from '#features/operations/downloads/counter-ledger.ts'
+import { CounterFollower } from '#features/reading/downloads/counter-follower.ts'
+import { openCounterLedger } from '#features/reading/downloads/counter-ledger.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import type { AnalyticsStoreConfig } from '#platform/config/config.ts'
 import { loadFor } from '#platform/config/optional-packages.ts'

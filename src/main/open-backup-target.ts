@@ -1,5 +1,5 @@
 // Opens the place of scheduled backups.
-import { createTarget, type Target } from '#features/operations/backup/scheduled/target.ts'
+import { createTarget, type Target } from '#features/operation/backup/scheduled/target.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import type { Config } from '#platform/config/config.ts'
 import type { Telemetry } from '#platform/telemetry/events.ts'

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { createPrivateKey, sign } from 'node:crypto'
 import { test } from 'node:test'
 import { verifyWebhook, WebhookVerificationError } from '#client/index.ts'
-import { discordBody, escaped } from '#features/operations/webhooks/messages/discord.ts'
-import { githubSignature } from '#features/operations/webhooks/messages/github.ts'
-import type { EventFacts } from '#features/operations/webhooks/messages/payload.ts'
-import { formatV1a, messageId, signedContent, signV1 } from '#features/operations/webhooks/messages/standard.ts'
+import { discordBody, escaped } from '#features/exchange/webhooks/messages/discord.ts'
+import { githubSignature } from '#features/exchange/webhooks/messages/github.ts'
+import type { EventFacts } from '#features/exchange/webhooks/messages/payload.ts'
+import { formatV1a, messageId, signedContent, signV1 } from '#features/exchange/webhooks/messages/standard.ts'
 
 const COUNTED = Buffer.from(Array.from({ length: 32 }, (_, index) => index))
 const MESSAGE = {

@@ -109,7 +109,7 @@ test('below the routes of a feature, nothing knows HTTP', () => {
   const isRoutes = (file: string) => /(^|[/-])(routes|[a-z-]+-form)\.ts$/.test(file)
   const isPure = (path: string) => path === 'src/platform/http/query-values.ts'
   const problems = SOURCES.filter(
-    (file) => /^src\/features\/(?!operations\/v2\/|basics\/authentication\/)/.test(file) && !isRoutes(file),
+    (file) => /^src\/features\/(?!compat\/v2\/|basics\/authentication\/)/.test(file) && !isRoutes(file),
   ).flatMap((file) =>
     (IMPORTS.get(file) ?? [])
       .filter((path) => path.startsWith('src/platform/http/') && !(isPure(path) && /requests\.ts$/.test(file)))

@@ -12,7 +12,7 @@ const FEATURES = globSync('src/{features,web}/**/*.ts', { cwd: ROOT }).filter((f
 /** Pages are forms for people: their handlers call commands like routes do, but have no JSON requests. */
 const isPage = (file: string): boolean => /^src\/web\//.test(file)
 /** A file that translates requests of another API version; the request schemas are next to the translation. */
-const isTranslation = (file: string): boolean => file.startsWith('src/features/operations/v2/')
+const isTranslation = (file: string): boolean => file.startsWith('src/features/compat/v2/')
 const isRoutes = (file: string): boolean => /(^|\/)([a-z0-9-]+-)?routes\.ts$/.test(file)
 const isPolicy = (file: string): boolean =>
   /(^|\/)([a-z0-9-]+-)?policy\.ts$|^src\/features\/basics\/(authentication\/|access\/viewer\.ts)/.test(file)
@@ -77,7 +77,7 @@ const SEVERAL_COMMANDS: Readonly<Record<string, string>> = {
   'src/features/people/accounts/two-factor/switch-two-factor.ts': 'one subject in three steps: start, confirm, end',
   'src/features/people/accounts/sign-in/sign-in-guard.ts': 'records refused sign-ins for every way to sign in',
   'src/features/basics/images/icons.ts': 'the icon of any feature that has one',
-  'src/features/operations/downloads/counter-ledger.ts': 'bookkeeping between the store of events and the database',
+  'src/features/reading/downloads/counter-ledger.ts': 'bookkeeping between the store of events and the database',
 }
 
 test('a command bears the name of its file', () => {

@@ -21,7 +21,7 @@ test('rejects expressions that need quadratic time, and no others', () => {
 test('finds literals, calls of RegExp, patterns of schemas, and constants of other files', () => {
   const found = findExpressions()
   const sourcesIn = (file: string) => found.filter(({ where }) => where.startsWith(file)).map(({ source }) => source)
-  assert.ok(sourcesIn('src/features/operations/webhooks/address.ts').some((source) => source?.includes('discordapp')))
+  assert.ok(sourcesIn('src/features/exchange/webhooks/address.ts').some((source) => source?.includes('discordapp')))
   assert.ok(sourcesIn('src/lib/text/text-rules.ts').includes('^[A-Za-z0-9._-]{3,64}$'))
   assert.ok(sourcesIn('src/taxonomy/file-rules.ts').includes('^\\d{4}-\\d{2}-\\d{2}$'))
   assert.ok(sourcesIn('src/features/people/users/requests.ts').includes('^(?!\\.{1,2}$)[A-Za-z0-9._-]{1,39}$'))

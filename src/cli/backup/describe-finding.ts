@@ -1,5 +1,5 @@
 // Sentences about rows, files and counters that do not agree.
-import type { Finding } from '#features/operations/backup/verify-instance.ts'
+import type { Finding } from '#features/operation/backup/verify-instance.ts'
 
 export function describeFinding(finding: Finding): string {
   switch (finding.what) {

@@ -9,14 +9,14 @@ import { type Env, print, withUnmigratedDeps } from '#cli/kit/with-deps.ts'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { QUIET } from '#features/basics/settings/quiet.ts'
-import { fileSource, parseIdentities, type Source } from '#features/operations/backup/archive/encryption.ts'
+import { fileSource, parseIdentities, type Source } from '#features/operation/backup/archive/encryption.ts'
 import {
   type RestoreDeps,
   type RestoreOptions,
   type RestoreReport,
   restoreBackup,
-} from '#features/operations/backup/restore-backup.ts'
-import { findBackup, isBackupName, objectSource } from '#features/operations/backup/scheduled/target.ts'
+} from '#features/operation/backup/restore-backup.ts'
+import { findBackup, isBackupName, objectSource } from '#features/operation/backup/scheduled/target.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import { withBackupTarget } from '#main/open-backup-target.ts'
 import { loadConfig } from '#platform/config/load-config.ts'

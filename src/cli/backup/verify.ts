@@ -2,8 +2,8 @@
 import { readArguments } from '#cli/kit/arguments.ts'
 import { createProgress } from '#cli/kit/progress.ts'
 import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
-import { isServed } from '#features/operations/backup/rows.ts'
-import { verifyInstance } from '#features/operations/backup/verify-instance.ts'
+import { isServed } from '#features/operation/backup/rows.ts'
+import { verifyInstance } from '#features/operation/backup/verify-instance.ts'
 import { describeFinding } from './describe-finding.ts'
 
 export async function verifyCommand(args: readonly string[], env: Env): Promise<void> {

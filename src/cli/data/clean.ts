@@ -3,7 +3,7 @@ import { readArguments } from '#cli/kit/arguments.ts'
 import { shownBytes } from '#cli/kit/progress.ts'
 import { table } from '#cli/kit/table.ts'
 import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
-import { cleanInstance } from '#features/operations/clean/clean-instance.ts'
+import { cleanInstance } from '#features/operation/clean/clean-instance.ts'
 
 export async function cleanCommand(args: readonly string[], env: Env): Promise<void> {
   const { values } = readArguments(args, { 'dry-run': 'boolean', json: 'boolean' })

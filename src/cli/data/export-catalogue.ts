@@ -2,7 +2,7 @@
 import { readArguments } from '#cli/kit/arguments.ts'
 import { shownBytes } from '#cli/kit/progress.ts'
 import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
-import { exportCatalogue } from '#features/operations/catalogue-export/export-catalogue.ts'
+import { exportCatalogue } from '#features/exchange/catalogue-export/export-catalogue.ts'
 
 export async function exportCatalogueCommand(args: readonly string[], env: Env): Promise<void> {
   const { values, words } = readArguments(args, { json: 'boolean' }, { min: 1, max: 1 })

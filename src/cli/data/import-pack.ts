@@ -2,7 +2,7 @@
 import { checkedAddress } from '#cli/data/mirror.ts'
 import { readArguments, required } from '#cli/kit/arguments.ts'
 import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
-import { importPack } from '#features/operations/pack-import/import-pack.ts'
+import { importPack } from '#features/exchange/pack-import/import-pack.ts'
 import { VERSION } from '#platform/config/version.ts'
 
 export async function importPackCommand(args: readonly string[], env: Env): Promise<void> {

@@ -1,8 +1,8 @@
 // `depot export-project` and `depot import-project`: one project as a folder.
 import { readArguments, required } from '#cli/kit/arguments.ts'
 import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
-import { exportProject } from '#features/operations/project-folder/export-project.ts'
-import { importProject } from '#features/operations/project-folder/import-project.ts'
+import { exportProject } from '#features/exchange/project-folder/export-project.ts'
+import { importProject } from '#features/exchange/project-folder/import-project.ts'
 
 export async function exportProjectCommand(args: readonly string[], env: Env): Promise<void> {
   const { values, words } = readArguments(args, { json: 'boolean' }, { min: 2, max: 2 })

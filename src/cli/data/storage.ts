@@ -3,9 +3,9 @@ import { readArguments } from '#cli/kit/arguments.ts'
 import { shownBytes } from '#cli/kit/progress.ts'
 import { table } from '#cli/kit/table.ts'
 import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
-import { loadStorage } from '#features/operations/overview/storage/load-storage.ts'
-import { recordMeasure } from '#features/operations/overview/storage/measure-storage.ts'
-import type { StorageView } from '#features/operations/overview/storage/views.ts'
+import { loadStorage } from '#features/operation/overview/storage/load-storage.ts'
+import { recordMeasure } from '#features/operation/overview/storage/measure-storage.ts'
+import type { StorageView } from '#features/operation/overview/storage/views.ts'
 
 const PROJECTS_SHOWN = 10
 const KINDS: Readonly<Record<StorageView['kinds'][number]['kind'], string>> = {

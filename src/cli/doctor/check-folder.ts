@@ -1,7 +1,7 @@
 // Checks the data folder before anything opens it: its owner and modes, free space, and what failures left behind.
 import { lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { error, type Finding, warning, when } from '#features/operations/doctor/finding.ts'
+import { error, type Finding, warning, when } from '#features/operation/doctor/finding.ts'
 import { makePrivate } from '#main/private-folder.ts'
 import type { Config } from '#platform/config/config.ts'
 

@@ -1,6 +1,6 @@
 // Checks the schema of the database before the instance is used.
 import { COMMAND } from '#features/basics/audit/actor.ts'
-import { error, type Finding, warning } from '#features/operations/doctor/finding.ts'
+import { error, type Finding, warning } from '#features/operation/doctor/finding.ts'
 import { reasonOf } from '#lib/errors.ts'
 import { migrateInstance } from '#main/migrate-instance.ts'
 import { pendingMigrations } from '#platform/db/migrate.ts'

@@ -2,7 +2,7 @@
 import { chmodSync, statSync } from 'node:fs'
 import { explain } from '#cli/kit/explain.ts'
 import type { Env } from '#cli/kit/with-deps.ts'
-import { error, type Finding, warning, when } from '#features/operations/doctor/finding.ts'
+import { error, type Finding, warning, when } from '#features/operation/doctor/finding.ts'
 import { inOneLine } from '#lib/text/linear-text.ts'
 import { checkNamedFiles } from '#main/preflight.ts'
 import type { Config } from '#platform/config/config.ts'

@@ -1,10 +1,10 @@
-// Faults of the settings and of the data folder, and the command itself. src/features/operations/doctor/ tests the rest.
+// Faults of the settings and of the data folder, and the command itself. src/features/operation/doctor/ tests the rest.
 import assert from 'node:assert/strict'
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
-import type { Finding } from '#features/operations/doctor/finding.ts'
+import type { Finding } from '#features/operation/doctor/finding.ts'
 import { testDatabase } from '#test/support/app/database.ts'
 import { commandHere } from '#test/support/processes/command-here.ts'
 import { checkFolder } from './check-folder.ts'

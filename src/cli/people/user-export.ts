@@ -4,7 +4,7 @@ import { readArguments } from '#cli/kit/arguments.ts'
 import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
-import { exportAccount } from '#features/operations/personal-data/export-data.ts'
+import { exportAccount } from '#features/community/personal-data/export-data.ts'
 import { getAccountByName } from '#features/people/users/queries.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 

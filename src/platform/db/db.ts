@@ -123,3 +123,35 @@ export async function countRows<Tables, Name extends keyof Tables>(
   const { count } = await counting.$castTo<{ count: number }>().executeTakeFirstOrThrow()
   return count
 }
+
+/** Opens a connection with the settings of the pool but without time limits, because the work can take hours. */
+export async function connectAlone(pool: pg.Pool, applicationName: string): Promise<pg.Client> {
+  const { Client: PgClient } = (await import('pg')).default
+  const client = new PgClient({
+    ...pool.options,
+    application_name: applicationName,
+    statement_timeout: 0,
+    query_timeout: 0,
+    idle_in_transaction_session_timeout: 0,
+    connectionTimeoutMillis: 10_000,
+  })
+  client.on('error', () => {})
+  await client.connect().catch((cause: Error) => {
+    throw new OperatorError(`The database cannot be reached: ${cause.message}`, { cause, dependency: 'database' })
+  })
+  return client
+}
+
+/** Runs `act` with a connection of `connectAlone`. Closing the connection releases its locks. */
+export async function withConnection<T>(
+  pool: pg.Pool,
+  applicationName: string,
+  act: (client: pg.Client) => Promise<T>,
+): Promise<T> {
+  const client = await connectAlone(pool, applicationName)
+  try {
+    return await act(client)
+  } finally {
+    await client.end()
+  }
+}

@@ -1,4 +1,4 @@
-// Counts what happens in a process until the counts are stored (src/features/operations/overview/figures). In contrast to
+// Counts what happens in a process until the counts are stored (src/features/operation/overview/figures). In contrast to
 // the metrics, the stored figures cover all processes, and need no other program.
 
 /** Upper limits of the response times, in milliseconds. Longer responses are counted after the last limit. */

@@ -1,5 +1,5 @@
 // Names and icons of the taxonomy's terms, and the texts and colours that describe a project.
-import { releasesOf } from '#features/operations/search/facet-counts.ts'
+import { releasesOf } from '#features/reading/search/facet-counts.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import type { Setup } from '#web/kit/cookies.ts'
 import type { ProjectType } from '#web/kit/paths.ts'

@@ -1,6 +1,6 @@
 // The form for the visitor's setup: game version and loader. Lists then show compatible projects.
 import type { FastifyReply } from 'fastify'
-import { releasesOf } from '#features/operations/search/facet-counts.ts'
+import { releasesOf } from '#features/reading/search/facet-counts.ts'
 import { checkSetup, isSet, SETUP_TYPES, setupLoaders, writeChoice } from '#web/kit/cookies.ts'
 import { ownPath, PATHS } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'

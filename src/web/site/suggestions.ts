@@ -1,6 +1,6 @@
 // The suggestions below the search field, which its script requests while a visitor types.
 import type { FastifyReply } from 'fastify'
-import { findSuggestions } from '#features/operations/search/suggestions.ts'
+import { findSuggestions } from '#features/reading/search/suggestions.ts'
 import { callerOf } from '#platform/http/limits/client-address.ts'
 import { PATHS, PROJECT_TYPES, projectPath, userPath, withQuery } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'

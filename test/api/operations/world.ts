@@ -1,7 +1,7 @@
 // The fixtures for the authorization matrix: one owner with one resource of each kind, created on first use.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { makeSecret } from '#features/operations/webhooks/secrets.ts'
+import { makeSecret } from '#features/exchange/webhooks/secrets.ts'
 import { createPasswords } from '#features/people/accounts/passwords/passwords.ts'
 import { hashToken, newToken } from '#lib/access/tokens.ts'
 import { newId } from '#lib/ids.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import { parseSearchRequest } from '#features/operations/search/requests.ts'
+import { parseSearchRequest } from '#features/reading/search/requests.ts'
 import { openEmbeddedSearchIndex } from '#ports/search-index/embedded/embedded-search-index.ts'
 import { makeDocument } from '#test/conformance/search-index/tools.ts'
 

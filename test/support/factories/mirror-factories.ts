@@ -1,6 +1,6 @@
 // Two instances for tests of mirrors: a source that listens, and an instance that copies it.
-import type { MirrorReport } from '#features/operations/mirror/copy/context.ts'
-import { type MirrorOptions, runMirror } from '#features/operations/mirror/run-mirror.ts'
+import type { MirrorReport } from '#features/exchange/mirror/copy/context.ts'
+import { type MirrorOptions, runMirror } from '#features/exchange/mirror/run-mirror.ts'
 import type { TestApp } from '#test/support/app/test-app.ts'
 import { testApp } from '#test/support/app/test-app.ts'
 import { freePort } from '#test/support/processes/free-port.ts'

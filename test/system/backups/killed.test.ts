@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
-import { fileSource, openBackup } from '#features/operations/backup/archive/encryption.ts'
+import { fileSource, openBackup } from '#features/operation/backup/archive/encryption.ts'
 import { emptyDatabase, type TestDatabase } from '#test/support/app/database.ts'
 import { depot, ENTRY, makeDataDir, startDepot } from '#test/support/processes/running-depot.ts'
 

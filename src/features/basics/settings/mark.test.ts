@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import sharp from 'sharp'
-import { verifyInstance } from '#features/operations/backup/verify-instance.ts'
+import { verifyInstance } from '#features/operation/backup/verify-instance.ts'
 import { ADMIN_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
 import { assertError, statuses } from '#test/support/http/account-steps.ts'

@@ -1,6 +1,6 @@
 // Requests for the tests of all operations.
 import { SYSTEM } from '#features/basics/audit/actor.ts'
-import { hideAccount } from '#features/operations/personal-data/hide-account.ts'
+import { hideAccount } from '#features/community/personal-data/hide-account.ts'
 import { suspendAccount } from '#features/people/accounts/administration/suspend-account.ts'
 import { createInvitation } from '#features/people/accounts/invitations/create-invitation.ts'
 import { toInvitation } from '#features/people/accounts/invitations/requests.ts'

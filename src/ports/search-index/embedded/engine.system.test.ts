@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseSearchRequest, type SearchRequest } from '#features/operations/search/requests.ts'
+import { parseSearchRequest, type SearchRequest } from '#features/reading/search/requests.ts'
 import {
   type Random,
   SAMPLE_CATEGORIES,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { crc32 } from 'node:zlib'
-import { parseSearchRequest } from '#features/operations/search/requests.ts'
+import { parseSearchRequest } from '#features/reading/search/requests.ts'
 import { makeDocument } from '#test/conformance/search-index/tools.ts'
 import { openEmbeddedSearchIndex } from './embedded-search-index.ts'
 

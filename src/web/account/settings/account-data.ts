@@ -5,9 +5,9 @@ import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import {
   type DeletionConsequences,
   loadDeletionConsequences,
-} from '#features/operations/personal-data/count-belongings.ts'
-import { deleteAccount } from '#features/operations/personal-data/delete-account.ts'
-import { exportData } from '#features/operations/personal-data/export-data.ts'
+} from '#features/community/personal-data/count-belongings.ts'
+import { deleteAccount } from '#features/community/personal-data/delete-account.ts'
+import { exportData } from '#features/community/personal-data/export-data.ts'
 import { createConfirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
 import { isConfirmed } from '#features/people/accounts/sessions/queries.ts'
 import { validationError } from '#lib/errors.ts'

@@ -1,6 +1,6 @@
 // Backups that the audit log records, with their age. Only commands create and restore backups.
-import { loadBackups } from '#features/operations/overview/backups/load-backups.ts'
-import type { BackupView } from '#features/operations/overview/backups/views.ts'
+import { loadBackups } from '#features/operation/overview/backups/load-backups.ts'
+import type { BackupView } from '#features/operation/overview/backups/views.ts'
 import { DAY_MS } from '#lib/time.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { exactTime, fileSize, timeAgo, wholeNumber } from '#web/ui/format.ts'

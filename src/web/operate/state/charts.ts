@@ -1,9 +1,9 @@
 // The charts of the overview and of the storage page, and their numbers as CSV.
 import type { FastifyReply } from 'fastify'
-import { loadFigures } from '#features/operations/overview/figures/load-figures.ts'
-import type { FiguresView } from '#features/operations/overview/figures/views.ts'
-import { listMeasures, type MeasuredDay } from '#features/operations/overview/storage/queries.ts'
-import type { OverviewView } from '#features/operations/overview/views.ts'
+import { loadFigures } from '#features/operation/overview/figures/load-figures.ts'
+import type { FiguresView } from '#features/operation/overview/figures/views.ts'
+import { listMeasures, type MeasuredDay } from '#features/operation/overview/storage/queries.ts'
+import type { OverviewView } from '#features/operation/overview/views.ts'
 import { notFound } from '#lib/errors.ts'
 import { DAY_MS } from '#lib/time.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'

@@ -1,5 +1,5 @@
 // Background jobs by type.
-import type { TaskCounts } from '#features/operations/overview/background-jobs/views.ts'
+import type { TaskCounts } from '#features/operation/overview/background-jobs/views.ts'
 import { withQuery } from '#web/kit/paths.ts'
 import { wholeNumber } from '#web/ui/format.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'

@@ -1,8 +1,8 @@
 // Outgoing email: queued, sent and rejected emails, and a test email to oneself.
 
-import { loadMail } from '#features/operations/overview/mail/queries.ts'
-import { sendTestMail } from '#features/operations/overview/mail/send-test-mail.ts'
-import type { DeliveryView, MailView } from '#features/operations/overview/mail/views.ts'
+import { loadMail } from '#features/operation/overview/mail/queries.ts'
+import { sendTestMail } from '#features/operation/overview/mail/send-test-mail.ts'
+import type { DeliveryView, MailView } from '#features/operation/overview/mail/views.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { userPath, withQuery } from '#web/kit/paths.ts'

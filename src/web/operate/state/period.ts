@@ -1,5 +1,5 @@
 // The period that the URL names.
-import { PERIOD_NAMES, type Period } from '#features/operations/overview/figures/periods.ts'
+import { PERIOD_NAMES, type Period } from '#features/operation/overview/figures/periods.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 
 /** Returns the period in the URL, otherwise 24 hours. */

@@ -1,5 +1,5 @@
 // Problems of the instance as sentences that say what to do.
-import type { Problem, ProblemCode } from '#features/operations/overview/problems.ts'
+import type { Problem, ProblemCode } from '#features/operation/overview/problems.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { fileSize, wholeNumber } from '#web/ui/format.ts'
 import { html, type Part } from '#web/ui/html.ts'

@@ -1,8 +1,8 @@
 // The state of the search index, and its rebuild.
 import { actorOf } from '#features/basics/audit/actor.ts'
-import { loadIndexState } from '#features/operations/search/index-state.ts'
-import { requestRebuild } from '#features/operations/search/request-rebuild.ts'
-import type { IndexStateView } from '#features/operations/search/views.ts'
+import { loadIndexState } from '#features/reading/search/index-state.ts'
+import { requestRebuild } from '#features/reading/search/request-rebuild.ts'
+import type { IndexStateView } from '#features/reading/search/views.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { fileSize, timeAgo, wholeNumber } from '#web/ui/format.ts'

@@ -1,9 +1,9 @@
 // The usage of the storage: by kind and by project, growth, orphaned files.
 import { actorOf } from '#features/basics/audit/actor.ts'
-import { loadStorage } from '#features/operations/overview/storage/load-storage.ts'
-import { measureStorage } from '#features/operations/overview/storage/measure-storage.ts'
-import { listMeasures, type MeasuredDay } from '#features/operations/overview/storage/queries.ts'
-import type { StorageView } from '#features/operations/overview/storage/views.ts'
+import { loadStorage } from '#features/operation/overview/storage/load-storage.ts'
+import { measureStorage } from '#features/operation/overview/storage/measure-storage.ts'
+import { listMeasures, type MeasuredDay } from '#features/operation/overview/storage/queries.ts'
+import type { StorageView } from '#features/operation/overview/storage/views.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { exactTime, fileSize, wholeNumber } from '#web/ui/format.ts'

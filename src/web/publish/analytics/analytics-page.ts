@@ -2,7 +2,7 @@
 import type { FastifyReply } from 'fastify'
 import { requirePermission } from '#features/basics/access/project-policy.ts'
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
-import { canSeeAnalytics } from '#features/operations/analytics/policy.ts'
+import { canSeeAnalytics } from '#features/reading/analytics/policy.ts'
 import { ApiError, validationError } from '#lib/errors.ts'
 import { prefersCsv } from '#platform/http/preferred-type.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'

@@ -1,5 +1,5 @@
 // The breakdown of a metric: rows with names, in order, with the row "Other" and without rows that the search excludes.
-import { listCountedVersions } from '#features/operations/analytics/queries.ts'
+import { listCountedVersions } from '#features/reading/analytics/queries.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { projectPath } from '#web/kit/paths.ts'
 import { tagName } from '#web/site/names.ts'

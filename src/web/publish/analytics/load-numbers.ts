@@ -1,6 +1,6 @@
 // Counts what an analytics page shows: totals, columns and parts, of the period and of the previous one.
-import { runQueryOver } from '#features/operations/analytics/query/run-query.ts'
-import { parseAnalyticsQuery } from '#features/operations/analytics/requests.ts'
+import { runQueryOver } from '#features/reading/analytics/query/run-query.ts'
+import { parseAnalyticsQuery } from '#features/reading/analytics/requests.ts'
 import { ApiError } from '#lib/errors.ts'
 import { type MetricKey, METRICS as STORE_METRICS } from '#ports/analytics-store/metrics.ts'
 import { HIDDEN_COUNTRY, type Point } from '#ports/analytics-store/points.ts'

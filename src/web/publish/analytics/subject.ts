@@ -5,9 +5,9 @@ import {
   getProjectAsMember,
   listVisibleProjects,
 } from '#features/catalogue/projects/lookup/project-cache.ts'
-import { canSeeAllAnalytics, canSeeRevenue } from '#features/operations/analytics/policy.ts'
-import { type CountedVersion, listCountedVersions } from '#features/operations/analytics/queries.ts'
-import { listReadableProjects, type ReadableProject } from '#features/operations/analytics/query/run-query.ts'
+import { canSeeAllAnalytics, canSeeRevenue } from '#features/reading/analytics/policy.ts'
+import { type CountedVersion, listCountedVersions } from '#features/reading/analytics/queries.ts'
+import { listReadableProjects, type ReadableProject } from '#features/reading/analytics/query/run-query.ts'
 import { notFound } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, before, test } from 'node:test'
-import { releasesOf } from '#features/operations/search/facet-counts.ts'
+import { releasesOf } from '#features/reading/search/facet-counts.ts'
 import { DAY_MS } from '#lib/time.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { aDownload, aView } from '#test/support/factories/analytics-events.ts'

@@ -1,8 +1,8 @@
 // The table of the user's projects.
 import type { AttentionItem } from '#features/community/attention/views.ts'
 import { listQueuePlaces } from '#features/community/moderation/queries.ts'
-import { listCountedVersions } from '#features/operations/analytics/queries.ts'
-import { releasesOf } from '#features/operations/search/facet-counts.ts'
+import { listCountedVersions } from '#features/reading/analytics/queries.ts'
+import { releasesOf } from '#features/reading/search/facet-counts.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { offeredTypes, projectPath, withQuery } from '#web/kit/paths.ts'
 import { tile } from '#web/site/lists/rows.ts'

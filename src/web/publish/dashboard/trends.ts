@@ -2,7 +2,7 @@
 // begins at midnight UTC and the last one is today, as on the analytics pages.
 
 import { hash } from 'node:crypto'
-import { listReadableProjects, runQueryOver } from '#features/operations/analytics/query/run-query.ts'
+import { listReadableProjects, runQueryOver } from '#features/reading/analytics/query/run-query.ts'
 import { MIB } from '#lib/text/sizes.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#lib/time.ts'
 import { defineCache } from '#platform/cache/definitions.ts'

@@ -2,15 +2,15 @@
 import type { FastifyReply } from 'fastify'
 import { scopeBitsOf } from '#features/basics/access/scopes.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
-import { deleteAccountOf } from '#features/operations/personal-data/delete-account.ts'
-import { createServiceAccount } from '#features/operations/service-accounts/create-service-account.ts'
-import { issueServiceToken, tokenLimitsOf } from '#features/operations/service-accounts/issue-service-token.ts'
+import { deleteAccountOf } from '#features/community/personal-data/delete-account.ts'
+import { createServiceAccount } from '#features/community/service-accounts/create-service-account.ts'
+import { issueServiceToken, tokenLimitsOf } from '#features/community/service-accounts/issue-service-token.ts'
 import {
   getGrantableAccount,
   getServiceAccount,
   listServiceAccounts,
   type ServiceAccount,
-} from '#features/operations/service-accounts/queries.ts'
+} from '#features/community/service-accounts/queries.ts'
 import { checkAccessToken } from '#features/people/accounts/access-tokens/create-access-token.ts'
 import type { AccessTokenRow } from '#features/people/accounts/access-tokens/queries.ts'
 import { deleteAccessToken } from '#features/people/accounts/access-tokens/update-access-token.ts'

@@ -1,12 +1,12 @@
 // Affiliate codes of the user with their clicks, conversions and revenue: create, rename, delete.
 import type { FastifyReply } from 'fastify'
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
-import { sumConversions } from '#features/operations/analytics/queries.ts'
 import { createCode } from '#features/people/affiliates/create-code.ts'
 import { canCreateCodes } from '#features/people/affiliates/policy.ts'
 import { type AffiliateCodeRow, getVisibleCode, listCodesOf } from '#features/people/affiliates/queries.ts'
 import { AffiliateCodePatch, checkAffiliateCode, NewAffiliateCode } from '#features/people/affiliates/requests.ts'
 import { deleteCode, updateCode } from '#features/people/affiliates/update-code.ts'
+import { sumConversions } from '#features/reading/analytics/queries.ts'
 import { notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import { sliceGrid } from '#ports/analytics-store/slices.ts'

@@ -5,10 +5,10 @@ import {
   findDelivery,
   listAttempts,
   listDeliveries,
-} from '#features/operations/webhooks/deliveries/queries.ts'
-import { DELIVERY_STATES, type DeliveryState, readCursor } from '#features/operations/webhooks/deliveries/requests.ts'
-import { toAttemptView } from '#features/operations/webhooks/deliveries/views.ts'
-import type { WebhookRow } from '#features/operations/webhooks/queries.ts'
+} from '#features/exchange/webhooks/deliveries/queries.ts'
+import { DELIVERY_STATES, type DeliveryState, readCursor } from '#features/exchange/webhooks/deliveries/requests.ts'
+import { toAttemptView } from '#features/exchange/webhooks/deliveries/views.ts'
+import type { WebhookRow } from '#features/exchange/webhooks/queries.ts'
 import { notFound } from '#lib/errors.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { withQuery } from '#web/kit/paths.ts'

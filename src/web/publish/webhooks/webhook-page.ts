@@ -1,23 +1,23 @@
 // The page of the webhooks of a project, an organization, a user or the instance: their list, one of them with its
 // deliveries, and the forms. The pages of the owners add their frame.
 import type { FastifyReply } from 'fastify'
-import { pingWebhook, redeliver } from '#features/operations/webhooks/deliveries/redeliver.ts'
-import { getOwner } from '#features/operations/webhooks/owner.ts'
-import { listWebhooksOf, type WebhookRow } from '#features/operations/webhooks/queries.ts'
+import { pingWebhook, redeliver } from '#features/exchange/webhooks/deliveries/redeliver.ts'
+import { getOwner } from '#features/exchange/webhooks/owner.ts'
+import { listWebhooksOf, type WebhookRow } from '#features/exchange/webhooks/queries.ts'
 import {
   NewWebhook,
   type OwnerKind,
   overlapHours,
   SecretRotation,
   WebhookPatch,
-} from '#features/operations/webhooks/requests.ts'
+} from '#features/exchange/webhooks/requests.ts'
 import {
   createWebhook,
   deleteWebhook,
   rotateSecret,
   updateWebhook,
-} from '#features/operations/webhooks/update-webhook.ts'
-import { toWebhookView } from '#features/operations/webhooks/views.ts'
+} from '#features/exchange/webhooks/update-webhook.ts'
+import { toWebhookView } from '#features/exchange/webhooks/views.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
 import { secretView } from '#web/account/access/tokens.ts'
 import type { FormPage, FormState, Outcome } from '#web/kit/forms/form-page.ts'

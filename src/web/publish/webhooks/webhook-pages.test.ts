@@ -1,7 +1,7 @@
 // The pages of webhooks, without scripts: create, see the secret once, edit, ping, renew, send again, delete.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createDispatcher } from '#features/operations/webhooks/dispatch/dispatcher.ts'
+import { createDispatcher } from '#features/exchange/webhooks/dispatch/dispatcher.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
 import { teamFactories } from '#test/support/factories/team-factories.ts'

@@ -1,13 +1,13 @@
 // The list of webhooks, and one webhook with its forms.
-import type { WebhookRow } from '#features/operations/webhooks/queries.ts'
+import type { WebhookRow } from '#features/exchange/webhooks/queries.ts'
 import {
   ALL_EVENTS,
   FORMATS,
   type OwnerKind,
   VERSION_TYPES,
   type WebhookFormat,
-} from '#features/operations/webhooks/requests.ts'
-import { toWebhookView } from '#features/operations/webhooks/views.ts'
+} from '#features/exchange/webhooks/requests.ts'
+import { toWebhookView } from '#features/exchange/webhooks/views.ts'
 import type { FormState } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { withQuery } from '#web/kit/paths.ts'

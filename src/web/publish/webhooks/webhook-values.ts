@@ -1,6 +1,6 @@
 // The values of the form of a webhook.
 import { type EVENT_KINDS, kindsFor } from '#features/basics/events/event-kinds.ts'
-import { ALL_EVENTS, type OwnerKind, VERSION_TYPES } from '#features/operations/webhooks/requests.ts'
+import { ALL_EVENTS, type OwnerKind, VERSION_TYPES } from '#features/exchange/webhooks/requests.ts'
 import type { FormState } from '#web/kit/forms/form-page.ts'
 
 /** Returns the fields of a webhook as the API takes them. */

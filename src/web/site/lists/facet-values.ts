@@ -1,6 +1,6 @@
 // The values that the filters of a list offer: those of the taxonomy that its type has, the most used first.
 
-import { countChoices, fieldIs, releasesOf } from '#features/operations/search/facet-counts.ts'
+import { countChoices, fieldIs, releasesOf } from '#features/reading/search/facet-counts.ts'
 import { MIB } from '#lib/text/sizes.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import { defineCache } from '#platform/cache/definitions.ts'

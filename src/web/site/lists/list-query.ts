@@ -1,7 +1,7 @@
 // Queries the search index for a list: the projects of one page, and the counts next to the filters.
 
-import { countChoices, type FacetGroup, fieldIs, fieldNamed } from '#features/operations/search/facet-counts.ts'
-import { searchProjects } from '#features/operations/search/search-projects.ts'
+import { countChoices, type FacetGroup, fieldIs, fieldNamed } from '#features/reading/search/facet-counts.ts'
+import { searchProjects } from '#features/reading/search/search-projects.ts'
 import { MIB } from '#lib/text/sizes.ts'
 import { defineCache } from '#platform/cache/definitions.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'

@@ -4,7 +4,7 @@ import type { CachedProject } from '#features/catalogue/projects/lookup/project-
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import type { CachedVersion } from '#features/catalogue/versions/lookup/version-cache.ts'
 import type { VersionView } from '#features/catalogue/versions/views.ts'
-import type { SearchResult } from '#features/operations/search/views.ts'
+import type { SearchResult } from '#features/reading/search/views.ts'
 import { DAY_MS } from '#lib/time.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import { organizationPath, PATHS, projectPath, userPath, withQuery } from '#web/kit/paths.ts'

@@ -3,8 +3,8 @@
 
 import type { FastifyReply } from 'fastify'
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
-import { fieldIs, fieldNamed } from '#features/operations/search/facet-counts.ts'
-import { searchProjects } from '#features/operations/search/search-projects.ts'
+import { fieldIs, fieldNamed } from '#features/reading/search/facet-counts.ts'
+import { searchProjects } from '#features/reading/search/search-projects.ts'
 import { notFound } from '#lib/errors.ts'
 import { MIB } from '#lib/text/sizes.ts'
 import { MINUTE_MS } from '#lib/time.ts'

@@ -1,6 +1,6 @@
 // The parts of the page of a pack.
 import type { ItemView } from '#features/catalogue/resolve/views.ts'
-import { releasesOf } from '#features/operations/search/facet-counts.ts'
+import { releasesOf } from '#features/reading/search/facet-counts.ts'
 import { SETUP_TYPES, setupLoaders } from '#web/kit/cookies.ts'
 import { PATHS, projectPath, versionPath } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'

@@ -17,7 +17,7 @@ import type { OrganizationView } from '#features/community/organizations/views.t
 import { shownProjectMembers, toMemberLists } from '#features/community/teams/member-lists.ts'
 import { listCachedTeams } from '#features/community/teams/team-cache.ts'
 import type { TeamMemberView } from '#features/community/teams/views.ts'
-import type { DownloadSeries } from '#features/operations/analytics/views.ts'
+import type { DownloadSeries } from '#features/reading/analytics/views.ts'
 import { ApiError } from '#lib/errors.ts'
 import { MIB } from '#lib/text/sizes.ts'
 import { MINUTE_MS } from '#lib/time.ts'

@@ -1,7 +1,7 @@
 // The statistics of a project: downloads as plots, tables and CSV.
 import type { FastifyReply } from 'fastify'
 import type { CachedProject } from '#features/catalogue/projects/lookup/project-cache.ts'
-import type { DownloadSeries } from '#features/operations/analytics/views.ts'
+import type { DownloadSeries } from '#features/reading/analytics/views.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
 import { withQuery } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
