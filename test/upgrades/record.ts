@@ -21,6 +21,7 @@ import { sql } from 'kysely'
 import { VERSION } from '#platform/config/version.ts'
 import { readMigrations } from '#platform/db/migration-files.ts'
 import { everyAddress } from '#test/support/http/every-response.ts'
+import { LINES_FILE, productLines, totalOf } from '../../scripts/product-lines.ts'
 import { fillInstance, listEmptyTables } from './fill-instance.ts'
 import { answersTo, countEvents, listFiles } from './recorded-answers.ts'
 import { type OpenInstance, withInstance } from './recorded-instance.ts'
@@ -108,6 +109,7 @@ async function record(name: string): Promise<void> {
   for (const file of DESCRIPTIONS) {
     writeFileSync(join(pathOf(name), `${file}.br`), compress(readFileSync(join(generated, file))))
   }
+  writeFileSync(join(pathOf(name), LINES_FILE), `${totalOf(productLines())}\n`)
   for (const older of listRecordings().slice(0, -RECORDINGS_MAX)) rmSync(pathOf(older), { recursive: true })
   for (const file of readdirSync(pathOf(name))) console.log(`${file}: ${statSync(join(pathOf(name), file)).size} bytes`)
 }
