@@ -3,6 +3,7 @@
 import { makeZip } from '#test/support/factories/archives.ts'
 import { ENTRY, makeDataDir, type RunningDepot } from '#test/support/processes/running-depot.ts'
 import { checkOut, type FilledServer, startFilled } from './kit/checkout.ts'
+import { VERSION } from './kit/publish.ts'
 import { BYPASS_KEY, call, cpuSeconds, load } from './kit/servers.ts'
 import type { Row } from './kit/table.ts'
 
@@ -124,17 +125,7 @@ async function routesOf({ server: { url }, token, ids }: FilledServer): Promise<
 
 async function addVersion(url: string, token: string, { project, n }: { project: string; n: number }): Promise<void> {
   const form = new FormData()
-  const version = {
-    project_id: project,
-    version_number: `1.${n}`,
-    version_title: `Version ${n}`,
-    release_channel: 'release',
-    loaders: ['fabric'],
-    game_versions: ['1.20.1'],
-    dependencies: [],
-    featured: false,
-    file_parts: ['file'],
-  }
+  const version = { ...VERSION, project_id: project, version_number: `1.${n}`, version_title: `Version ${n}` }
   form.append('data', JSON.stringify(version))
   form.append(
     'file',

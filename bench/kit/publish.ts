@@ -17,20 +17,21 @@ export async function createToken(dataDir: string, name: string, options: string
   return stdout.trim()
 }
 
+/** The fields that all versions of the benchmarks share. */
+export const VERSION = {
+  release_channel: 'release',
+  loaders: ['fabric'],
+  game_versions: ['1.20.1'],
+  dependencies: [],
+  featured: false,
+  file_parts: ['file'],
+}
+
 export async function publishProjects(url: string, token: string, count: number): Promise<string[]> {
   const ids: string[] = []
   for (let i = 0; i < count; i += 1) {
     const form = new FormData()
-    const version = {
-      version_number: '1.0',
-      version_title: 'One',
-      release_channel: 'release',
-      loaders: ['fabric'],
-      game_versions: ['1.20.1'],
-      dependencies: [],
-      featured: false,
-      file_parts: ['file'],
-    }
+    const version = { ...VERSION, version_number: '1.0', version_title: 'One' }
     form.append(
       'data',
       JSON.stringify({

@@ -1,4 +1,4 @@
-// Publishing versions and adding files: the form, the rules, and that a rejected upload leaves nothing behind.
+// Publishing versions: the form, the rules, and that a rejected upload leaves nothing behind.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
@@ -6,13 +6,10 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { after, before, describe, test } from 'node:test'
-import { sql } from 'kysely'
 import { ALL_SCOPES } from '#features/basics/access/scopes.ts'
 import { newId } from '#lib/ids.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import { makeZip } from '#test/support/factories/archives.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
-import { assertError } from '#test/support/http/account-steps.ts'
 import { type FormFile, form, modJar, versionData } from '#test/support/http/forms.ts'
 import { assertSays, visitor } from '#test/support/http/visitor.ts'
 import { failingFiles } from '#test/support/stand-ins/failing-files.ts'
@@ -251,92 +248,6 @@ describe('publishing', () => {
   })
 })
 
-describe('publishing a content pack', () => {
-  const hashesOf = (text: string) => ({
-    sha1: createHash('sha1').update(text).digest('hex'),
-    sha512: createHash('sha512').update(text).digest('hex'),
-  })
-  const packed = (text: string, name: string) => ({
-    path: `mods/${text}.jar`,
-    hashes: hashesOf(text),
-    downloads: [`https://github.com/x/${name}`],
-    fileSize: 1,
-  })
-
-  async function publishPack(salt: string, fields: object = {}) {
-    const index = {
-      game: 'minecraft',
-      formatVersion: 1,
-      versionId: salt,
-      name: 'A pack',
-      files: [packed('pack-known', 'a.jar'), packed('pack-hidden', 'b.jar'), packed('pack-unknown', 'c%00%2Fd.jar')],
-      dependencies: { minecraft: '1.20.1' },
-    }
-    const entries = [
-      { name: 'modrinth.index.json', data: JSON.stringify(index) },
-      { name: 'overrides/mods/e.jar', data: 'inside' },
-    ]
-    return publish({ loaders: ['mrpack'], mrpack_loaders: ['fabric'], ...fields }, [
-      { name: 'file', filename: 'pack.mrpack', bytes: makeZip(entries) },
-    ])
-  }
-
-  test('its content becomes dependencies: versions for public files, otherwise names', async () => {
-    const known = await t.make.project()
-    const version = await t.make.version({ project: known })
-    await t.make.file({ project: known, version, bytes: Buffer.from('pack-known') })
-    const draft = await t.make.version({ project: known, status: 'draft' })
-    await t.make.file({ project: known, version: draft, bytes: Buffer.from('pack-hidden') })
-    const answer = await publishPack('1')
-    assert.equal(answer.statusCode, 201, answer.body)
-    const embedded = { version_id: null, project_id: null, dependency_type: 'embedded' }
-    assert.deepEqual(answer.json().dependencies, [
-      { ...embedded, version_id: version.id, project_id: known.id, file_name: null },
-      { ...embedded, file_name: 'b.jar' },
-      { ...embedded, file_name: 'd.jar' },
-      { ...embedded, file_name: 'e.jar' },
-    ])
-  })
-
-  test('its loaders are those of its index, and others are refused', async () => {
-    const bytesFor = (salt: string, loaders: object) => {
-      const dependencies = { minecraft: '1.20.1', ...loaders }
-      const index = { game: 'minecraft', formatVersion: 1, versionId: salt, name: 'A pack', files: [], dependencies }
-      const entries = [
-        { name: 'modrinth.index.json', data: JSON.stringify(index) },
-        { name: 'overrides/options.txt', data: salt },
-      ]
-      return [{ name: 'file', filename: 'pack.mrpack', bytes: makeZip(entries) }]
-    }
-    const quilt = { 'quilt-loader': '0.26.0' }
-    const answer = await publish({ loaders: ['mrpack'] }, bytesFor('alone', quilt))
-    assert.equal(answer.statusCode, 201, answer.body)
-    assert.deepEqual(answer.json().mrpack_loaders, ['quilt'])
-    const listed = await publish({ loaders: ['mrpack'], mrpack_loaders: ['fabric'] }, bytesFor('vanilla', {}))
-    assert.deepEqual(listed.json().mrpack_loaders, ['fabric'])
-    const wrong = await publish({ loaders: ['mrpack'], mrpack_loaders: ['fabric'] }, bytesFor('wrong', quilt))
-    assertError(wrong, 400, 'validation_error', 'mrpack_loaders')
-    const { id } = answer.json()
-    const edit = await t.as(project.owner).patch(`/v3/version/${id}`, { mrpack_loaders: ['forge'] })
-    assertError(edit, 400, 'validation_error', 'mrpack_loaders')
-    assert.equal((await t.as(project.owner).patch(`/v3/version/${id}`, { mrpack_loaders: ['quilt'] })).statusCode, 204)
-    const draft = await publish({ loaders: ['mrpack'], status: 'draft' }, bytesFor('draft', quilt))
-    const shown = `/v3/version/${draft.json().id}`
-    const refused = { status: 'listed', mrpack_loaders: ['forge'] }
-    assertError(await t.as(project.owner).patch(shown, refused), 400, 'validation_error', 'mrpack_loaders')
-    assert.equal((await t.as(project.owner).patch(shown, { status: 'listed' })).statusCode, 204)
-    assert.deepEqual((await t.anyone.get(shown)).json().mrpack_loaders, ['quilt'])
-  })
-
-  test('dependencies that its publisher names stand alone', async () => {
-    const other = await t.make.project()
-    const answer = await publishPack('2', { dependencies: [{ project_id: other.id, dependency_type: 'required' }] })
-    assert.deepEqual(answer.json().dependencies, [
-      { version_id: null, project_id: other.id, file_name: null, dependency_type: 'required' },
-    ])
-  })
-})
-
 describe('permissions', () => {
   test('requires a token, the scope and the permission; a hidden project is 404', async () => {
     const files = [{ name: 'file', bytes: modJar('refused') }]
@@ -530,63 +441,5 @@ describe('a store that fails', () => {
     } finally {
       await broken.close()
     }
-  })
-})
-
-describe('adding files', () => {
-  test('is 204; added files are not primary and can come without data', async () => {
-    const made = (await publish({}, [{ name: 'file', bytes: modJar('base') }])).json()
-    const { payload, headers } = await form(undefined, [
-      { name: 'sources', filename: 'sources.jar', bytes: modJar('extra') },
-    ])
-    const path = `/v3/version/${made.id}/file`
-    assert.equal((await t.as(project.owner).post(path, payload, { headers })).statusCode, 204)
-    const typed = await form({ file_types: { dev: 'dev-jar' } }, [
-      { name: 'dev', filename: 'dev.jar', bytes: modJar('extra dev') },
-    ])
-    assert.equal((await t.as(project.owner).post(path, typed.payload, { headers: typed.headers })).statusCode, 204)
-    const files = (await t.anyone.get(`/v3/version/${made.id}`)).json().files as {
-      filename: string
-      primary: boolean
-      file_type: string | null
-    }[]
-    assert.deepEqual(
-      files.map(({ filename, primary, file_type }) => [filename, primary, file_type]),
-      [
-        ['file.jar', true, null],
-        ['dev.jar', false, 'dev-jar'],
-        ['sources.jar', false, null],
-      ],
-    )
-    const again = await t.as(project.owner).post(path, payload, { headers })
-    assert.equal(again.statusCode, 400, 'the name is taken')
-    assert.equal((await t.anyone.post(path, payload, { headers })).statusCode, 401)
-    assert.equal((await t.as(stranger).post(path, payload, { headers })).statusCode, 403)
-    assert.equal((await t.as(project.owner).post('/v3/version/AAAAAAAA/file', payload, { headers })).statusCode, 404)
-    assert.equal(
-      (await t.as(project.owner).post('/v3/version/not-base62/file', payload, { headers })).json().error,
-      'decoding_error',
-    )
-    const empty = await form({ file_types: {} })
-    assert.equal((await t.as(project.owner).post(path, empty.payload, { headers: empty.headers })).statusCode, 400)
-    const wrong = await form({ file_types: { x: 'nonsense' } }, [{ name: 'x', bytes: modJar('x9') }])
-    assert.equal(
-      (await t.as(project.owner).post(path, wrong.payload, { headers: wrong.headers })).json().error,
-      'validation_error',
-    )
-  })
-
-  test('a version has 256 files at most, however they came', async () => {
-    const made = (await publish({}, [{ name: 'file', bytes: modJar('first of many') }])).json()
-    await sql`insert into file (id, version_id, filename, size_bytes, sha1, sha512, content_type, storage_key)
-      select random_id(), ${made.id}, i || '.jar', 1, 'many-' || i, 'many-' || i, 'application/java-archive', 'many-' || i
-      from generate_series(1, 254) i`.execute(t.deps.db)
-    const add = async (name: string) => {
-      const { payload, headers } = await form(undefined, [{ name, bytes: modJar(name) }])
-      return t.as(project.owner).post(`/v3/version/${made.id}/file`, payload, { headers })
-    }
-    const [one, other] = await Promise.all([add('last'), add('last-as-well')])
-    assert.deepEqual([one.statusCode, other.statusCode].sort(), [204, 400])
-    assert.match((one.statusCode === 400 ? one : other).json().description, /256 files/)
   })
 })
