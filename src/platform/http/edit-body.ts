@@ -7,8 +7,8 @@ import { Refusals } from '#lib/schema/refusals.ts'
 import { validParts } from '#lib/schema/schema-errors.ts'
 
 /**
- * Calls `edit` with the body of a request. If the body does not match its schema, `edit` gets the properties that do, and the
- * errors of the others: it must throw these with its own errors before it saves anything.
+ * Calls `edit` with the body of a request. If the body does not match its schema, `edit` gets the properties that match, and
+ * the errors of the others as `found`. It must throw `found` with its own errors before it saves anything.
  * @throws ApiError the error of the schema, with all errors.
  */
 export async function withBody<Body, T>(

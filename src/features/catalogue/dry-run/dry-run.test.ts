@@ -308,6 +308,16 @@ describe('a refused body', () => {
     assert.deepEqual(fieldsOf(refused)?.toSorted(), ['dependencies.0', 'loaders.0', 'name', 'odd', 'primary_file'])
   })
 
+  test('of an edit with one invalid field saves none of the valid ones', async () => {
+    const version = await t.make.version({ project })
+    const owner = t.as(project.owner)
+    const edits = [
+      () => owner.patch(`/v3/project/${project.id}`, { name: 5, summary: 'A valid summary', status: 'archived' }),
+      () => owner.patch(`/v3/version/${version.id}`, { name: 5, changelog: 'Valid', featured: true }),
+    ]
+    for (const edit of edits) assert.deepEqual(fieldsOf(await leavesNothing(edit)), ['name'])
+  })
+
   test('with 1,000 errors lists 32 of them, in a time that does not depend on their number', async () => {
     const odd = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`odd_${index}`, index]))
     const dependencies = Array.from({ length: 1000 }, () => ({ dependency_type: 'nope' }))

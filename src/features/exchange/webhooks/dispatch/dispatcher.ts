@@ -140,7 +140,7 @@ function choose(candidates: readonly Candidate[], inFlight: ReadonlyMap<string, 
   return chosen
 }
 
-/** An event for many webhooks is read once. Longer, a webhook could receive what was hidden in the meantime. */
+/** For 2 seconds, so that an event for many webhooks is read once. Later, a webhook could receive what was hidden in the meantime. */
 const PAYLOADS = defineCache<RememberDefinition<Payload | undefined>>({
   name: 'webhook-payloads',
   contains: 'Content of the deliveries for an event',
