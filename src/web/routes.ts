@@ -52,10 +52,10 @@ export function webRoutes(
 function assetRoutes(app: App, assets: Assets): void {
   for (const { path, type, bytes, encode } of assets.values()) {
     const etag = entityTag(bytes)
-    app.get(
-      path,
-      { config: { auth: 'public', cache: 'shared', budget: 'asset' }, schema: { operationId: 'getAsset', hide: true } },
-      async (req, reply) => {
+    app.get(path, {
+      config: { auth: 'public', cache: 'shared', budget: 'asset' },
+      schema: { operationId: 'getAsset', hide: true },
+      handler: async (req, reply) => {
         void reply
           .header('cache-control', 'public, max-age=31536000, immutable')
           .header('x-content-type-options', 'nosniff')
@@ -67,6 +67,6 @@ function assetRoutes(app: App, assets: Assets): void {
         if (encode === undefined || coding === undefined) return reply.send(bytes)
         return reply.header('content-encoding', coding).send(await encode(coding))
       },
-    )
+    })
   }
 }

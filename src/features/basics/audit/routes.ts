@@ -31,89 +31,77 @@ const TYPES = { csv: 'text/csv; charset=utf-8', jsonl: 'application/jsonl; chars
 
 export function auditOperatorRoutes(app: App, { db }: Pick<Deps, 'db'>): void {
   mountInternal(app, (scope) => {
-    scope.get(
-      '/admin/audit-log',
-      {
-        config: { auth: 'operator', errors: ['400 decoding_error'] },
-        schema: {
-          operationId: 'listAuditEntries',
-          summary: 'List the entries of the audit log, newest first',
-          querystring: AuditQuery,
-          response: { 200: AuditPage },
-        },
+    scope.get('/admin/audit-log', {
+      config: { auth: 'operator', errors: ['400 decoding_error'] },
+      schema: {
+        operationId: 'listAuditEntries',
+        summary: 'List the entries of the audit log, newest first',
+        querystring: AuditQuery,
+        response: { 200: AuditPage },
       },
-      async (req) => {
+      handler: async (req) => {
         const { before, limit, ...query } = req.query
         return readPage(db, toAuditFilter(query), { before, limit }, toAuditEntryView)
       },
-    )
-    scope.get(
-      '/admin/audit-log/export',
-      {
-        config: { isTransfer: true, auth: 'operator', errors: ['400 decoding_error'] },
-        schema: {
-          operationId: 'exportAuditEntries',
-          summary: 'Download the audit log, oldest entries first',
-          querystring: AuditExportQuery,
-          produces: ['application/jsonl', 'text/csv'],
-          response: { 200: Type.Unsafe<unknown>({ type: 'string' }) },
-        },
+    })
+    scope.get('/admin/audit-log/export', {
+      config: { isTransfer: true, auth: 'operator', errors: ['400 decoding_error'] },
+      schema: {
+        operationId: 'exportAuditEntries',
+        summary: 'Download the audit log, oldest entries first',
+        querystring: AuditExportQuery,
+        produces: ['application/jsonl', 'text/csv'],
+        response: { 200: Type.Unsafe<unknown>({ type: 'string' }) },
       },
-      async (req, reply) => {
+      handler: async (req, reply) => {
         const { format = 'jsonl', ...query } = req.query
         const pieces = exportEntries(db, toAuditFilter(query), format)
         void reply.header('content-disposition', `attachment; filename="audit-log.${format}"`)
         return sendRaw(reply.type(TYPES[format]), Readable.from(pieces, { objectMode: false }))
       },
-    )
+    })
   })
 }
 
 export function auditRoutes(app: App, { db }: Pick<Deps, 'db'>): void {
   mountInternal(app, (scope) =>
-    scope.get(
-      '/account/audit-log',
-      {
-        config: {
-          auth: { scope: ['SESSION_READ'] },
-          withoutPage: 'For programs; pages show sessions, tokens and authorizations',
-        },
-        schema: {
-          operationId: 'listOwnAuditEntries',
-          summary: "List the audit entries about the caller's account, newest first",
-          querystring: OwnAuditQuery,
-          response: { 200: OwnAuditPage },
-        },
+    scope.get('/account/audit-log', {
+      config: {
+        auth: { scope: ['SESSION_READ'] },
+        withoutPage: 'For programs; pages show sessions, tokens and authorizations',
       },
-      async (req) => {
+      schema: {
+        operationId: 'listOwnAuditEntries',
+        summary: "List the audit entries about the caller's account, newest first",
+        querystring: OwnAuditQuery,
+        response: { 200: OwnAuditPage },
+      },
+      handler: async (req) => {
         const { id: accountId } = requireViewer(req)
         return readPage(db, { accountId }, req.query, (row) => toOwnAuditEntryView(row, accountId))
       },
-    ),
+    }),
   )
 }
 
 /** The log of moderators: a filter of the audit log. */
 export function moderationLogRoute(app: App, { db }: Pick<Deps, 'db'>): void {
   mountInternal(app, (scope) =>
-    scope.get(
-      '/moderation/log',
-      {
-        config: { auth: { scope: ['REPORT_READ'] }, role: 'moderator', errors: ['400 decoding_error'] },
-        schema: {
-          operationId: 'listModerationLog',
-          summary: 'List the actions of moderators, newest first',
-          description: 'Claims, decisions, takedowns, closed reports, suspensions and deletions of the audit log.',
-          querystring: ModerationLogQuery,
-          response: { 200: ModerationLog },
-        },
+    scope.get('/moderation/log', {
+      config: { auth: { scope: ['REPORT_READ'] }, role: 'moderator', errors: ['400 decoding_error'] },
+      schema: {
+        operationId: 'listModerationLog',
+        summary: 'List the actions of moderators, newest first',
+        description: 'Claims, decisions, takedowns, closed reports, suspensions and deletions of the audit log.',
+        querystring: ModerationLogQuery,
+        response: { 200: ModerationLog },
       },
-      async (req) => {
+      handler: async (req) => {
         const { before, limit, ...query } = req.query
         const filter = { ...toAuditFilter(query), ofModeration: true }
         return readPage(db, filter, { before, limit }, toModerationEntryView)
       },
-    ),
+    }),
   )
 }
 

@@ -17,26 +17,23 @@ export function contentImageRoutes(app: App, deps: Deps, owners: ImageOwners): v
     .join(', ')
   openScope(app, (scope) => {
     leaveBodiesUnparsed(scope)
-    scope.post(
-      '/v3/image',
-      {
-        config: {
-          auth: { scope: [] },
-          cost: COSTS.largePicture,
-          errors: ['400 LimitReached', '400 decoding_error', '404 not_found'],
-        },
-        schema: {
-          operationId: 'createImage',
-          summary: 'Upload an image for use in a text',
-          description:
-            `The body is the image, at most ${IMAGE_BYTES_MAX} bytes. The token must have the scope of the context: ` +
-            `${scopes}. Depot deletes an image that no text uses within one day.`,
-          consumes: ['image/*'],
-          querystring: ImageQuery,
-          response: { 201: ImageView },
-        },
+    scope.post('/v3/image', {
+      config: {
+        auth: { scope: [] },
+        cost: COSTS.largePicture,
+        errors: ['400 LimitReached', '400 decoding_error', '404 not_found'],
       },
-      async (req, reply) => {
+      schema: {
+        operationId: 'createImage',
+        summary: 'Upload an image for use in a text',
+        description:
+          `The body is the image, at most ${IMAGE_BYTES_MAX} bytes. The token must have the scope of the context: ` +
+          `${scopes}. Depot deletes an image that no text uses within one day.`,
+        consumes: ['image/*'],
+        querystring: ImageQuery,
+        response: { 201: ImageView },
+      },
+      handler: async (req, reply) => {
         const viewer = requireViewer(req)
         const { context, ext } = req.query
         requireScope(viewer, owners[context].scope)
@@ -45,6 +42,6 @@ export function contentImageRoutes(app: App, deps: Deps, owners: ImageOwners): v
         const bytes = await readRawBody(req.body, { maxBytes: IMAGE_BYTES_MAX, field: 'body' })
         return reply.status(201).send(await uploadImage(deps, viewer, { context, target, bytes, ext }))
       },
-    )
+    })
   })
 }

@@ -28,42 +28,36 @@ export function iconRoutes(app: App, deps: Deps, owner: IconOwner, prefix = '/v3
   const params = NAMED_BY[noun] ?? IdParams
   openScope(app, (scope) => {
     leaveBodiesUnparsed(scope)
-    scope.patch(
-      `${path}/:id/icon`,
-      {
-        config: { ...config, cost: COSTS.picture, errors: owner.errors ?? [] },
-        schema: {
-          operationId: `set${noun}Icon`,
-          summary: `Set the icon of ${resource}`,
-          description: `The body is the image, at most ${owner.maxBytes} bytes.`,
-          consumes: ['image/*'],
-          params,
-          querystring: ExtQuery,
-        },
+    scope.patch(`${path}/:id/icon`, {
+      config: { ...config, cost: COSTS.picture, errors: owner.errors ?? [] },
+      schema: {
+        operationId: `set${noun}Icon`,
+        summary: `Set the icon of ${resource}`,
+        description: `The body is the image, at most ${owner.maxBytes} bytes.`,
+        consumes: ['image/*'],
+        params,
+        querystring: ExtQuery,
       },
-      async (req) => {
+      handler: async (req) => {
         const viewer = requireViewer(req)
         const id = await owner.authorize(viewer, req.params.id)
         await deps.files.assertAvailable()
         const bytes = await readRawBody(req.body, { maxBytes: owner.maxBytes, field: 'icon' })
         await setIcon(deps, owner, { id, viewer, bytes, ext: req.query.ext.toLowerCase() })
       },
-    )
+    })
   })
-  app.delete(
-    `${path}/:id/icon`,
-    {
-      config,
-      schema: {
-        operationId: `delete${noun}Icon`,
-        summary: `Delete the icon of ${resource}`,
-        params,
-      },
+  app.delete(`${path}/:id/icon`, {
+    config,
+    schema: {
+      operationId: `delete${noun}Icon`,
+      summary: `Delete the icon of ${resource}`,
+      params,
     },
-    async (req) => {
+    handler: async (req) => {
       const viewer = requireViewer(req)
       const id = await owner.authorize(viewer, req.params.id)
       await replaceIcon(deps, owner, { id, viewer, icon: null })
     },
-  )
+  })
 }

@@ -14,35 +14,29 @@ const OPERATION: Record<QuotaKind, string> = {
 export function limitRoutes(app: App, deps: Pick<Deps, 'db' | 'config' | 'now'>): void {
   rateLimitRoute(app, deps)
   for (const kind of QUOTA_KINDS) {
-    app.get(
-      `/v3/limits/${kind}`,
-      {
-        config: { auth: { scope: [] }, cache: 'private' },
-        schema: {
-          operationId: OPERATION[kind],
-          summary: `Get the number of ${kind} that the caller owns, and the limit`,
-          response: { 200: QuotaView },
-        },
+    app.get(`/v3/limits/${kind}`, {
+      config: { auth: { scope: [] }, cache: 'private' },
+      schema: {
+        operationId: OPERATION[kind],
+        summary: `Get the number of ${kind} that the caller owns, and the limit`,
+        response: { 200: QuotaView },
       },
-      (req) => getQuota(deps.db, deps.config, requireViewer(req), kind),
-    )
+      handler: (req) => getQuota(deps.db, deps.config, requireViewer(req), kind),
+    })
   }
 }
 
 /** The limiter has set the headers of the response, from which the body repeats the values. */
 function rateLimitRoute(app: App, { now }: Pick<Deps, 'now'>): void {
-  app.get(
-    '/v3/rate-limit',
-    {
-      config: { auth: 'public', cost: 0, withoutPage: 'For programs that have a token' },
-      schema: {
-        operationId: 'getRateLimit',
-        summary: "Get the caller's rate limit and the remaining requests",
-        description: 'Costs no request, and works also when the limit is reached.',
-        response: { 200: RateLimitView },
-      },
+  app.get('/v3/rate-limit', {
+    config: { auth: 'public', cost: 0, withoutPage: 'For programs that have a token' },
+    schema: {
+      operationId: 'getRateLimit',
+      summary: "Get the caller's rate limit and the remaining requests",
+      description: 'Costs no request, and works also when the limit is reached.',
+      response: { 200: RateLimitView },
     },
-    async (_req, reply) => {
+    handler: async (_req, reply) => {
       const seconds = Number(reply.getHeader('x-ratelimit-reset'))
       return {
         limit: Number(reply.getHeader('x-ratelimit-limit')),
@@ -51,5 +45,5 @@ function rateLimitRoute(app: App, { now }: Pick<Deps, 'now'>): void {
         reset_seconds: seconds,
       }
     },
-  )
+  })
 }

@@ -20,37 +20,31 @@ export function rateLimitRoutes(app: App, deps: RateLimitDeps): void {
 }
 
 function readRoute(app: App, { db }: RateLimitDeps): void {
-  app.get(
-    '/admin/rate-limits',
-    {
-      config: { auth: 'operator' },
-      schema: {
-        operationId: 'listRateLimits',
-        summary: 'List the request rates granted to tokens and IP ranges',
-        response: { 200: Type.Array(RateLimitView, { maxItems: GRANTS_MAX }) },
-      },
+  app.get('/admin/rate-limits', {
+    config: { auth: 'operator' },
+    schema: {
+      operationId: 'listRateLimits',
+      summary: 'List the request rates granted to tokens and IP ranges',
+      response: { 200: Type.Array(RateLimitView, { maxItems: GRANTS_MAX }) },
     },
-    async () => (await listGrants(db)).map(toRateLimitView),
-  )
+    handler: async () => (await listGrants(db)).map(toRateLimitView),
+  })
 }
 
 function writeRoutes(app: App, deps: RateLimitDeps): void {
-  app.post(
-    '/admin/rate-limits',
-    {
-      config: { auth: 'operator', errors: ['409 conflict'] },
-      schema: {
-        operationId: 'createRateLimit',
-        summary: 'Grant a request rate to a token or an IP range',
-        description:
-          'A token has its own limit, independent of the IP address. In a range, each client IP address has its own ' +
-          'limit. A token takes precedence over a range, and a narrow range over a wide one. The rate takes effect ' +
-          'within seconds.',
-        body: RateLimitInput,
-        response: { 201: RateLimitView },
-      },
+  app.post('/admin/rate-limits', {
+    config: { auth: 'operator', errors: ['409 conflict'] },
+    schema: {
+      operationId: 'createRateLimit',
+      summary: 'Grant a request rate to a token or an IP range',
+      description:
+        'A token has its own limit, independent of the IP address. In a range, each client IP address has its own ' +
+        'limit. A token takes precedence over a range, and a narrow range over a wide one. The rate takes effect ' +
+        'within seconds.',
+      body: RateLimitInput,
+      response: { 201: RateLimitView },
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       const { requests_per_minute: requestsPerMinute, note = '' } = req.body
       const id = await createRateLimit(deps, operatorOf(req), {
         subject: toGrantSubject(req.body),
@@ -59,17 +53,14 @@ function writeRoutes(app: App, deps: RateLimitDeps): void {
       })
       return reply.status(201).send(toRateLimitView(await getGrant(deps.db, id)))
     },
-  )
-  app.delete(
-    '/admin/rate-limits/:id',
-    {
-      config: { auth: 'operator' },
-      schema: {
-        operationId: 'deleteRateLimit',
-        summary: 'Revoke a granted request rate',
-        params: IdParams,
-      },
+  })
+  app.delete('/admin/rate-limits/:id', {
+    config: { auth: 'operator' },
+    schema: {
+      operationId: 'deleteRateLimit',
+      summary: 'Revoke a granted request rate',
+      params: IdParams,
     },
-    (req): Promise<void> => deleteRateLimit(deps, operatorOf(req), parseId(req.params.id, 'id')),
-  )
+    handler: (req): Promise<void> => deleteRateLimit(deps, operatorOf(req), parseId(req.params.id, 'id')),
+  })
 }

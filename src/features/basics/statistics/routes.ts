@@ -6,16 +6,13 @@ import { StatisticsView } from './views.ts'
 
 /** `prefix`: the v2 API has the same route. */
 export function statisticsRoutes(app: App, { dbRead }: Pick<Deps, 'dbRead'>, prefix = '/v3'): void {
-  app.get(
-    `${prefix}/statistics`,
-    {
-      config: { auth: 'public', cache: 'shared' },
-      schema: {
-        operationId: 'getStatistics',
-        summary: 'Get the number of projects, versions, files and authors',
-        response: { 200: StatisticsView },
-      },
+  app.get(`${prefix}/statistics`, {
+    config: { auth: 'public', cache: 'shared' },
+    schema: {
+      operationId: 'getStatistics',
+      summary: 'Get the number of projects, versions, files and authors',
+      response: { 200: StatisticsView },
     },
-    () => getStatistics(dbRead),
-  )
+    handler: () => getStatistics(dbRead),
+  })
 }

@@ -28,7 +28,7 @@ export function tagRoutes(app: App, deps: Pick<Deps, 'taxonomy' | 'config'>): vo
     about: { operationId: string; summary: string },
     response: Schema,
     handler: () => Type.Static<Schema>,
-  ) => app.get(path, { config, schema: { ...about, response: { 200: response } } }, handler as never)
+  ) => app.get(path, { config, schema: { ...about, response: { 200: response } }, handler: handler as never })
 
   list('/v3/games', { operationId: 'listGames', summary: 'List games' }, listOf('games', Game), () => ({
     games: toGameViews(deps),
@@ -69,38 +69,32 @@ export function tagRoutes(app: App, deps: Pick<Deps, 'taxonomy' | 'config'>): vo
     () => ({ project_types: [...taxonomy.projectTypes] }),
   )
 
-  app.get(
-    '/v3/loader_field',
-    {
-      config,
-      schema: {
-        operationId: 'listLoaderFieldValues',
-        summary: 'List the values of a loader field',
-        querystring: LoaderFieldQuery,
-        response: { 200: listOf('values', LoaderFieldValue) },
-      },
+  app.get('/v3/loader_field', {
+    config,
+    schema: {
+      operationId: 'listLoaderFieldValues',
+      summary: 'List the values of a loader field',
+      querystring: LoaderFieldQuery,
+      response: { 200: listOf('values', LoaderFieldValue) },
     },
-    (req) => {
+    handler: (req) => {
       const { loader_field, filters } = req.query
       return { values: toLoaderFieldValues(taxonomy, loader_field, parseValueFilters(filters)) }
     },
-  )
+  })
   licenceTextRoute(app, '/v3/license/:id')
 }
 
 /** The v2 API has the same route at another path. */
 export function licenceTextRoute(app: App, path: string): void {
-  app.get(
-    path,
-    {
-      config,
-      schema: {
-        operationId: 'getLicense',
-        summary: 'Get the text of a licence',
-        params: LicenseParams,
-        response: { 200: LicenseText },
-      },
+  app.get(path, {
+    config,
+    schema: {
+      operationId: 'getLicense',
+      summary: 'Get the text of a licence',
+      params: LicenseParams,
+      response: { 200: LicenseText },
     },
-    (req) => licenseText(req.params.id),
-  )
+    handler: (req) => licenseText(req.params.id),
+  })
 }

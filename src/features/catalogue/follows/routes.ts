@@ -31,84 +31,69 @@ export function followRoutes(app: App, deps: ProjectReader & Pick<Deps, 'config'
 
 /** The v2 API has another prefix and another form of projects. */
 export function followedRoute(app: App, deps: ProjectReader, { prefix, project: { schema, toJson } } = V3): void {
-  app.get(
-    `${prefix}/user/:id/follows`,
-    {
-      config: { auth: { scope: ['USER_READ'] }, cache: 'private' },
-      schema: {
-        operationId: 'listUserFollows',
-        summary: 'List the projects that a user follows, most recently followed first',
-        params: UserParams,
-        response: { 200: Type.Array(schema) },
-      },
+  app.get(`${prefix}/user/:id/follows`, {
+    config: { auth: { scope: ['USER_READ'] }, cache: 'private' },
+    schema: {
+      operationId: 'listUserFollows',
+      summary: 'List the projects that a user follows, most recently followed first',
+      params: UserParams,
+      response: { 200: Type.Array(schema) },
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       const viewer = requireViewer(req)
       const { id } = await getCachedUser(deps, req.params.id)
       requireFollowReader(viewer, id)
       const projects = await listVisibleProjects(deps, projectViewer(viewer), await listFollowedIds(deps.db, id))
       return sendList(reply, await convertInPieces(projects, toJson))
     },
-  )
+  })
 }
 
 /** `prefix`: the v2 API has the same routes. */
 export function followWrites(app: App, deps: ProjectReader & Pick<Deps, 'config'>, prefix = '/v3'): void {
-  app.post(
-    `${prefix}/project/:id/follow`,
-    {
-      config: WRITE,
-      schema: { operationId: 'followProject', summary: 'Follow a project', params: ProjectParams },
-    },
-    async (req) => {
+  app.post(`${prefix}/project/:id/follow`, {
+    config: WRITE,
+    schema: { operationId: 'followProject', summary: 'Follow a project', params: ProjectParams },
+    handler: async (req) => {
       const viewer = requireViewer(req)
       const project = await getProject(deps, viewer, req.params.id)
       await followProject(deps, viewer, project.id)
     },
-  )
-  app.delete(
-    `${prefix}/project/:id/follow`,
-    {
-      config: WRITE,
-      schema: { operationId: 'unfollowProject', summary: 'Unfollow a project', params: ProjectParams },
-    },
-    (req): Promise<void> => unfollowProject(deps, requireViewer(req), req.params.id),
-  )
+  })
+  app.delete(`${prefix}/project/:id/follow`, {
+    config: WRITE,
+    schema: { operationId: 'unfollowProject', summary: 'Unfollow a project', params: ProjectParams },
+    handler: (req): Promise<void> => unfollowProject(deps, requireViewer(req), req.params.id),
+  })
 }
 
 function feedRoutes(app: App, deps: ProjectReader & Pick<Deps, 'config'>): void {
   const path = '/v3/user/:id/feed'
-  app.post(
-    path,
-    {
-      config: WRITE,
-      schema: {
-        operationId: 'createFollowFeed',
-        summary: 'Create the secret address of a feed with the releases of followed projects',
-        description: 'Everyone who knows the address can read the feed. A new address replaces the previous one.',
-        params: UserParams,
-        response: { 201: FollowFeedView },
-      },
+  app.post(path, {
+    config: WRITE,
+    schema: {
+      operationId: 'createFollowFeed',
+      summary: 'Create the secret address of a feed with the releases of followed projects',
+      description: 'Everyone who knows the address can read the feed. A new address replaces the previous one.',
+      params: UserParams,
+      response: { 201: FollowFeedView },
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       const account = await getOwnAccount(deps, requireViewer(req), req.params.id)
       return reply.status(201).send(toFollowFeedView(deps.config, await renewFollowFeed(deps.db, account)))
     },
-  )
-  app.delete(
-    path,
-    {
-      config: WRITE,
-      schema: {
-        operationId: 'deleteFollowFeed',
-        summary: 'Delete the address of the feed with the releases of followed projects',
-        params: UserParams,
-      },
+  })
+  app.delete(path, {
+    config: WRITE,
+    schema: {
+      operationId: 'deleteFollowFeed',
+      summary: 'Delete the address of the feed with the releases of followed projects',
+      params: UserParams,
     },
-    async (req) => {
+    handler: async (req) => {
       await deleteFollowFeed(deps.db, await getOwnAccount(deps, requireViewer(req), req.params.id))
     },
-  )
+  })
 }
 
 /** Returns the ID of the account. @throws ApiError 404, 403 for the account of another user. */

@@ -46,80 +46,68 @@ export function projectReads(app: App, deps: Deps, api = V3, randomQuery: TSchem
 
 function readsByName(app: App, deps: Deps, { prefix, project: { schema, toJson } }: CatalogueForms): void {
   const config = { auth: { read: ['PROJECT_READ'] }, limitedTokens: 'resource', cache: 'public' } as const
-  app.get(
-    `${prefix}/project/:id`,
-    {
-      config: {
-        ...config,
-        ready: (name) => {
-          const project = peekPublicProject(deps, name)
-          return project === undefined ? undefined : toJson(project)
-        },
-      },
-      schema: {
-        operationId: 'getProject',
-        summary: 'Get a project by ID or slug',
-        params: ProjectParams,
-        response: { 200: schema },
+  app.get(`${prefix}/project/:id`, {
+    config: {
+      ...config,
+      ready: (name) => {
+        const project = peekPublicProject(deps, name)
+        return project === undefined ? undefined : toJson(project)
       },
     },
-    async (req, reply) => {
+    schema: {
+      operationId: 'getProject',
+      summary: 'Get a project by ID or slug',
+      params: ProjectParams,
+      response: { 200: schema },
+    },
+    handler: async (req, reply) => {
       const { bytes, etag } = toJson(await getProject(deps, req.viewer, req.params.id))
       return sendBytes(reply, bytes, etag)
     },
-  )
-  app.get(
-    `${prefix}/projects`,
-    {
-      config,
-      schema: {
-        operationId: 'listProjects',
-        summary: 'Get projects by ID or slug',
-        querystring: IdsQuery,
-        response: { 200: Type.Array(schema) },
-      },
+  })
+  app.get(`${prefix}/projects`, {
+    config,
+    schema: {
+      operationId: 'listProjects',
+      summary: 'Get projects by ID or slug',
+      querystring: IdsQuery,
+      response: { 200: Type.Array(schema) },
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       const projects = await listVisibleProjects(deps, req.viewer, parseIds(req.query.ids))
       return sendList(reply, await convertInPieces(projects, toJson))
     },
-  )
-  app.get(
-    `${prefix}/project/:id/check`,
-    {
-      config,
-      schema: {
-        operationId: 'checkProject',
-        summary: 'Check whether a project with an ID or slug exists',
-        description: 'Returns the ID of the project.',
-        params: ProjectParams,
-        response: { 200: ProjectCheckView },
-      },
+  })
+  app.get(`${prefix}/project/:id/check`, {
+    config,
+    schema: {
+      operationId: 'checkProject',
+      summary: 'Check whether a project with an ID or slug exists',
+      description: 'Returns the ID of the project.',
+      params: ProjectParams,
+      response: { 200: ProjectCheckView },
     },
-    async (req) => {
+    handler: async (req) => {
       const { id } = await getProject(deps, req.viewer, req.params.id)
       return { id }
     },
-  )
+  })
 }
 
 function projectEdits(app: App, deps: Deps): void {
-  app.patch(
-    '/v3/project/:id',
-    {
-      attachValidation: true,
-      config: { auth: { scope: ['PROJECT_WRITE'] }, limitedTokens: 'resource' },
-      schema: {
-        operationId: 'updateProject',
-        summary: 'Edit a project',
-        params: ProjectParams,
-        querystring: DryRunQuery,
-        headers: IfMatch,
-        body: ProjectPatch,
-        response: { 200: DryRunView, 204: Empty },
-      },
+  app.patch('/v3/project/:id', {
+    attachValidation: true,
+    config: { auth: { scope: ['PROJECT_WRITE'] }, limitedTokens: 'resource' },
+    schema: {
+      operationId: 'updateProject',
+      summary: 'Edit a project',
+      params: ProjectParams,
+      querystring: DryRunQuery,
+      headers: IfMatch,
+      body: ProjectPatch,
+      response: { 200: DryRunView, 204: Empty },
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       const viewer = requireViewer(req)
       let id = ''
       return withBody(req, ProjectPatch, async (patch: ProjectPatch, found) => {
@@ -137,72 +125,63 @@ function projectEdits(app: App, deps: Deps): void {
         return done(reply)
       })
     },
-  )
+  })
 }
 
 /** The routes that the v2 API has too, with another `prefix`. */
 export function sharedProjectRoutes(app: App, deps: Deps, prefix = '/v3'): void {
   iconRoutes(app, deps, projectIconOwner(deps), prefix)
   galleryRoutes(app, deps, prefix)
-  app.delete(
-    `${prefix}/project/:id`,
-    {
-      config: { auth: { scope: ['PROJECT_DELETE'] }, limitedTokens: 'resource' },
-      schema: {
-        operationId: 'deleteProject',
-        summary: 'Delete a project with its versions, files and images',
-        params: ProjectParams,
-        querystring: DryRunQuery,
-      },
+  app.delete(`${prefix}/project/:id`, {
+    config: { auth: { scope: ['PROJECT_DELETE'] }, limitedTokens: 'resource' },
+    schema: {
+      operationId: 'deleteProject',
+      summary: 'Delete a project with its versions, files and images',
+      params: ProjectParams,
+      querystring: DryRunQuery,
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       const viewer = requireViewer(req)
       const { project, membership } = await getProjectAsMember(deps, viewer, req.params.id)
       return sendDone(reply, deps, (using) => deleteProject(using, viewer, { project, membership }))
     },
-  )
+  })
 }
 
 function bulkRoute(app: App, deps: Deps): void {
-  app.patch(
-    '/v3/projects',
-    {
-      config: {
-        auth: { scope: ['PROJECT_WRITE'] },
-        limitedTokens: 'resource',
-        errors: ['400 decoding_error', '404 not_found'],
-      },
-      schema: {
-        operationId: 'updateProjects',
-        summary: 'Edit the categories and links of several projects in one transaction',
-        querystring: BulkQuery,
-        body: ProjectBulkPatch,
-      },
+  app.patch('/v3/projects', {
+    config: {
+      auth: { scope: ['PROJECT_WRITE'] },
+      limitedTokens: 'resource',
+      errors: ['400 decoding_error', '404 not_found'],
     },
-    async (req, reply) => {
+    schema: {
+      operationId: 'updateProjects',
+      summary: 'Edit the categories and links of several projects in one transaction',
+      querystring: BulkQuery,
+      body: ProjectBulkPatch,
+    },
+    handler: async (req, reply) => {
       const viewer = requireViewer(req)
       const ids = parseIdList(req.query.ids)
       return sendDone(reply, deps, (using) => updateProjects(using, viewer, { ids, patch: req.body }))
     },
-  )
+  })
 }
 
 function randomRoute(app: App, deps: Deps, api: CatalogueForms, querystring: TSchema): void {
   const { prefix, project } = api
-  app.get(
-    `${prefix}/projects_random`,
-    {
-      config: { auth: { read: ['PROJECT_READ'] }, limitedTokens: 'resource', withoutPage: 'For other web sites' },
-      schema: {
-        operationId: 'listRandomProjects',
-        summary: 'Get random approved and archived projects, each with the same probability',
-        querystring,
-        response: { 200: Type.Array(project.schema) },
-      },
+  app.get(`${prefix}/projects_random`, {
+    config: { auth: { read: ['PROJECT_READ'] }, limitedTokens: 'resource', withoutPage: 'For other web sites' },
+    schema: {
+      operationId: 'listRandomProjects',
+      summary: 'Get random approved and archived projects, each with the same probability',
+      querystring,
+      response: { 200: Type.Array(project.schema) },
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       const query = { count: 1, ...(req.query as Partial<RandomQuery>) }
       return sendList(reply, await convertInPieces(await listRandomProjects(deps, req.viewer, query), project.toJson))
     },
-  )
+  })
 }

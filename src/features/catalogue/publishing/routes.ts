@@ -17,28 +17,25 @@ import { ProjectData } from './requests.ts'
 
 export function publishingRoutes(app: App, deps: Deps): void {
   openFormScope(app, (scope) => {
-    scope.post(
-      '/v3/project',
-      {
-        config: {
-          isTransfer: true,
-          auth: { scope: ['PROJECT_CREATE'] },
-          limitedTokens: 'resource',
-          formData: { schema: ProjectData },
-          cost: COSTS.archive,
-          errors: ['400 LimitReached'],
-        },
-        schema: {
-          operationId: 'createProject',
-          summary: 'Create a project with versions and files, or a draft without them',
-          description:
-            'Send multipart/form-data whose first part is `data` (JSON). For a draft without files, you can send this object as application/json instead.',
-          consumes: ['multipart/form-data', 'application/json'],
-          querystring: DryRunQuery,
-          response: { 200: DryRunView, 201: ProjectView },
-        },
+    scope.post('/v3/project', {
+      config: {
+        isTransfer: true,
+        auth: { scope: ['PROJECT_CREATE'] },
+        limitedTokens: 'resource',
+        formData: { schema: ProjectData },
+        cost: COSTS.archive,
+        errors: ['400 LimitReached'],
       },
-      async (req, reply) => {
+      schema: {
+        operationId: 'createProject',
+        summary: 'Create a project with versions and files, or a draft without them',
+        description:
+          'Send multipart/form-data whose first part is `data` (JSON). For a draft without files, you can send this object as application/json instead.',
+        consumes: ['multipart/form-data', 'application/json'],
+        querystring: DryRunQuery,
+        response: { 200: DryRunView, 201: ProjectView },
+      },
+      handler: async (req, reply) => {
         const viewer = requireViewer(req)
         let slug: string | undefined
         const create = (using: Deps) =>
@@ -54,6 +51,6 @@ export function publishingRoutes(app: App, deps: Deps): void {
         const project = await create(deps)
         return sendBytes(reply.status(201), project.bytes)
       },
-    )
+    })
   })
 }

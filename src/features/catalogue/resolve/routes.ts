@@ -18,30 +18,27 @@ const WAITING_MAX = 64
 
 export function resolveRoutes(app: App, deps: Deps): void {
   const limiter = createLimiter({ running: RUNNING_MAX, waiting: WAITING_MAX })
-  app.post(
-    '/v3/resolve',
-    {
-      config: { auth: 'public', cost: COSTS.resolve, whenReadOnly: 'answers', errors: ['400 decoding_error'] },
-      schema: {
-        operationId: 'resolveItems',
-        summary: 'Choose versions for projects and for everything that they require',
-        description:
-          'Returns for each item the version to install, and every version that the chosen versions require, each once. Without a ' +
-          'conflict, the versions are those of an update check with the same filter. Earlier items get their newest possible version ' +
-          'first. Without `loaders` or `game_versions`, the requirements of a single item match those of its version. ' +
-          'The answer is the same for every caller: hidden objects do not exist. With `store=true`, the answer is stored under ' +
-          '`lock` until 90 days after it was last read; in read-only mode, this fails.',
-        querystring: ResolveQuery,
-        body: ResolveBody,
-        response: { 200: AnswerView },
-      },
+  app.post('/v3/resolve', {
+    config: { auth: 'public', cost: COSTS.resolve, whenReadOnly: 'answers', errors: ['400 decoding_error'] },
+    schema: {
+      operationId: 'resolveItems',
+      summary: 'Choose versions for projects and for everything that they require',
+      description:
+        'Returns for each item the version to install, and every version that the chosen versions require, each once. Without a ' +
+        'conflict, the versions are those of an update check with the same filter. Earlier items get their newest possible version ' +
+        'first. Without `loaders` or `game_versions`, the requirements of a single item match those of its version. ' +
+        'The answer is the same for every caller: hidden objects do not exist. With `store=true`, the answer is stored under ' +
+        '`lock` until 90 days after it was last read; in read-only mode, this fails.',
+      querystring: ResolveQuery,
+      body: ResolveBody,
+      response: { 200: AnswerView },
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       if (req.query.store === true) await requireWritable(deps)
       const answer = await limiter.run(() => resolveItems(deps, req.body), callerOf(req))
       if (req.query.store === true) await storeLock(deps, answer)
       return sendBytes(reply, toJson(answer, deps.config))
     },
-  )
+  })
   lockRoutes(app, deps)
 }

@@ -27,60 +27,51 @@ export function threadRoutes(app: App, deps: ThreadDeps): void {
 }
 
 function unansweredRoute(app: App, { db }: ThreadDeps): void {
-  app.get(
-    '/moderation/threads',
-    {
-      config: { auth: { scope: ['THREAD_READ'] }, role: 'moderator' },
-      schema: {
-        operationId: 'listUnansweredThreads',
-        summary: 'List threads that wait for an answer of the moderators, longest waiting first',
-        tags: ['moderation'],
-        querystring: UnansweredQuery,
-        response: { 200: UnansweredThreadsView },
-      },
+  app.get('/moderation/threads', {
+    config: { auth: { scope: ['THREAD_READ'] }, role: 'moderator' },
+    schema: {
+      operationId: 'listUnansweredThreads',
+      summary: 'List threads that wait for an answer of the moderators, longest waiting first',
+      tags: ['moderation'],
+      querystring: UnansweredQuery,
+      response: { 200: UnansweredThreadsView },
     },
-    async (req) => {
+    handler: async (req) => {
       const { type, count = 50, offset = 0 } = req.query
       const total = await countUnansweredThreads(db, { type })
       const threads = await listUnansweredThreads(db, { type, count, offset })
       return { total, threads: threads.map(toUnansweredView) }
     },
-  )
+  })
 }
 
 /** The v2 API has another prefix and another form of threads. */
 export function threadReads(app: App, deps: ThreadDeps, prefix = '/v3', form: ThreadForm = THREAD): void {
-  app.get(
-    `${prefix}/thread/:id`,
-    {
-      config: READ,
-      schema: {
-        operationId: 'getThread',
-        summary: 'Get a thread',
-        params: IdParams,
-        response: { 200: form.schema },
-      },
+  app.get(`${prefix}/thread/:id`, {
+    config: READ,
+    schema: {
+      operationId: 'getThread',
+      summary: 'Get a thread',
+      params: IdParams,
+      response: { 200: form.schema },
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       const viewer = requireViewer(req)
       const thread = await getReadableThread(deps.db, viewer, parseId(req.params.id, 'id'))
       const [bytes] = await listThreadBytes(deps, viewer, [thread], form)
       return sendBytes(reply, bytes ?? Buffer.alloc(0))
     },
-  )
-  app.get(
-    `${prefix}/threads`,
-    {
-      config: { ...READ, errors: ['400 decoding_error'] },
-      schema: {
-        operationId: 'listThreads',
-        summary: 'Get threads by ID',
-        description: 'Returns threads in the requested order and skips threads that the caller cannot read.',
-        querystring: IdsQuery,
-        response: { 200: Type.Array(form.schema) },
-      },
+  })
+  app.get(`${prefix}/threads`, {
+    config: { ...READ, errors: ['400 decoding_error'] },
+    schema: {
+      operationId: 'listThreads',
+      summary: 'Get threads by ID',
+      description: 'Returns threads in the requested order and skips threads that the caller cannot read.',
+      querystring: IdsQuery,
+      response: { 200: Type.Array(form.schema) },
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       const viewer = requireViewer(req)
       const ids = parseIdList(req.query.ids)
       const threads = await listReadableThreads(deps.db, viewer, ids)
@@ -88,39 +79,33 @@ export function threadReads(app: App, deps: ThreadDeps, prefix = '/v3', form: Th
       const { bytes, etag } = await joinThreads(await listThreadBytes(deps, viewer, threads, form))
       return sendBytes(reply, bytes, etag)
     },
-  )
+  })
 }
 
 /** `prefix`: the v2 API has the same routes. */
 export function threadWrites(app: App, deps: ThreadDeps, prefix = '/v3'): void {
-  app.post(
-    `${prefix}/thread/:id`,
-    {
-      config: { ...WRITE, errors: ['400 LimitReached'] },
-      schema: {
-        operationId: 'postThreadMessage',
-        summary: 'Post a message to a thread',
-        params: IdParams,
-        body: MessageInput,
-      },
+  app.post(`${prefix}/thread/:id`, {
+    config: { ...WRITE, errors: ['400 LimitReached'] },
+    schema: {
+      operationId: 'postThreadMessage',
+      summary: 'Post a message to a thread',
+      params: IdParams,
+      body: MessageInput,
     },
-    async (req) => {
+    handler: async (req) => {
       const threadId = parseId(req.params.id, 'id')
       await postMessage(deps, requireViewer(req), { threadId, message: parseMessage(req.body) })
     },
-  )
-  app.delete(
-    `${prefix}/message/:id`,
-    {
-      config: { ...WRITE, withoutPage: 'Pages withhold, close and reply instead, so that the record stays' },
-      schema: {
-        operationId: 'deleteThreadMessage',
-        summary: 'Delete a message',
-        description:
-          'Removes the text and images of the message. The message remains in the thread with the type `deleted`.',
-        params: IdParams,
-      },
+  })
+  app.delete(`${prefix}/message/:id`, {
+    config: { ...WRITE, withoutPage: 'Pages withhold, close and reply instead, so that the record stays' },
+    schema: {
+      operationId: 'deleteThreadMessage',
+      summary: 'Delete a message',
+      description:
+        'Removes the text and images of the message. The message remains in the thread with the type `deleted`.',
+      params: IdParams,
     },
-    (req): Promise<void> => deleteMessage(deps, requireViewer(req), parseId(req.params.id, 'id')),
-  )
+    handler: (req): Promise<void> => deleteMessage(deps, requireViewer(req), parseId(req.params.id, 'id')),
+  })
 }

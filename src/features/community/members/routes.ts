@@ -19,52 +19,43 @@ export function memberRoutes(
   prefix = '/v3',
   { schema, toJson }: { schema: Type.TSchema; toJson: MemberWriter } = { schema: TeamMemberView, toJson: toMemberJson },
 ): void {
-  app.get(
-    `${prefix}/project/:id/members`,
-    {
-      config: read,
-      schema: {
-        operationId: 'listProjectMembers',
-        summary: 'List the members of a project, then those of its organization',
-        params: ProjectParams,
-        response: { 200: Type.Array(schema) },
-      },
+  app.get(`${prefix}/project/:id/members`, {
+    config: read,
+    schema: {
+      operationId: 'listProjectMembers',
+      summary: 'List the members of a project, then those of its organization',
+      params: ProjectParams,
+      response: { 200: Type.Array(schema) },
     },
-    async (req, reply) =>
+    handler: async (req, reply) =>
       sendBytes(reply, Buffer.from(await listProjectMembers(deps, req.viewer, req.params.id, toJson))),
-  )
-  app.get(
-    `${prefix}/team/:id/members`,
-    {
-      config: read,
-      schema: {
-        operationId: 'listTeamMembers',
-        summary: 'List the members of a team',
-        params: IdParams,
-        response: { 200: Type.Array(schema) },
-      },
+  })
+  app.get(`${prefix}/team/:id/members`, {
+    config: read,
+    schema: {
+      operationId: 'listTeamMembers',
+      summary: 'List the members of a team',
+      params: IdParams,
+      response: { 200: Type.Array(schema) },
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       const [members] = await listTeams(deps, req.viewer, [parseId(req.params.id, 'id')], toJson)
       if (members === undefined) throw notFound('team')
       return sendBytes(reply, Buffer.from(members))
     },
-  )
-  app.get(
-    `${prefix}/teams`,
-    {
-      config: { ...read, errors: ['400 decoding_error'] },
-      schema: {
-        operationId: 'listTeams',
-        summary: 'List the members of several teams, one list per team',
-        querystring: IdsQuery,
-        response: { 200: Type.Array(Type.Array(schema)) },
-      },
+  })
+  app.get(`${prefix}/teams`, {
+    config: { ...read, errors: ['400 decoding_error'] },
+    schema: {
+      operationId: 'listTeams',
+      summary: 'List the members of several teams, one list per team',
+      querystring: IdsQuery,
+      response: { 200: Type.Array(Type.Array(schema)) },
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       const ids = parseIdList(req.query.ids)
       const teams = await listTeams(deps, req.viewer, ids, toJson)
       return sendBytes(reply, Buffer.from(`[${teams.join()}]`))
     },
-  )
+  })
 }

@@ -45,25 +45,22 @@ export function moderationRoutes(app: App, deps: ModerationDeps): void {
 
 function queueRoute(app: App, deps: ModerationDeps): void {
   const { db, taxonomy } = deps
-  app.get(
-    '/moderation/projects',
-    {
-      config: { auth: { scope: ['PROJECT_READ'] }, role: 'moderator' },
-      schema: {
-        operationId: 'listModerationQueue',
-        summary: 'List the projects under review',
-        querystring: QueueQuery,
-        response: { 200: QueueView },
-      },
+  app.get('/moderation/projects', {
+    config: { auth: { scope: ['PROJECT_READ'] }, role: 'moderator' },
+    schema: {
+      operationId: 'listModerationQueue',
+      summary: 'List the projects under review',
+      querystring: QueueQuery,
+      response: { 200: QueueView },
     },
-    async (req) => {
+    handler: async (req) => {
       const { id: viewerId } = requireViewer(req)
       const page = parseQueueQuery(req.query, taxonomy)
       const total = await countQueue(db, page, viewerId)
       const rows = await listQueue(db, page, viewerId)
       return { total, projects: await toViews(deps, rows) }
     },
-  )
+  })
 }
 
 /** Returns the views of rows of the queue, with the records of the owners. */
@@ -77,45 +74,39 @@ async function toViews(deps: ModerationDeps, rows: readonly QueueRow[]) {
 
 function claimRoutes(app: App, deps: ModerationDeps): void {
   const config = { auth: { scope: ['PROJECT_WRITE'] }, role: 'moderator' } as const
-  app.put(
-    '/moderation/projects/:id/claim',
-    {
-      config,
-      schema: {
-        operationId: 'claimProject',
-        summary: 'Claim a project under review',
-        description: 'For 30 minutes. A repeated request extends the claim. A decision ends it.',
-        params: ProjectParams,
-        response: { 200: ClaimView },
-      },
+  app.put('/moderation/projects/:id/claim', {
+    config,
+    schema: {
+      operationId: 'claimProject',
+      summary: 'Claim a project under review',
+      description: 'For 30 minutes. A repeated request extends the claim. A decision ends it.',
+      params: ProjectParams,
+      response: { 200: ClaimView },
     },
-    async (req) => {
+    handler: async (req) => {
       const viewer = requireViewer(req)
       const { id } = await getProject(deps, viewer, req.params.id)
       return toClaimView(await claimProject(deps, viewer, id))
     },
-  )
-  app.delete(
-    '/moderation/projects/:id/claim',
-    { config, schema: { operationId: 'releaseClaim', summary: 'Release a claimed project', params: ProjectParams } },
-    async (req) => {
+  })
+  app.delete('/moderation/projects/:id/claim', {
+    config,
+    schema: { operationId: 'releaseClaim', summary: 'Release a claimed project', params: ProjectParams },
+    handler: async (req) => {
       const viewer = requireViewer(req)
       await releaseClaim(deps, viewer, (await getProject(deps, viewer, req.params.id)).id)
     },
-  )
-  app.post(
-    '/moderation/projects/next',
-    {
-      config,
-      schema: {
-        operationId: 'claimNextProject',
-        summary: 'Claim the next unclaimed project under review',
-        description: 'Concurrent requests claim different projects.',
-        body: NextProjectRequest,
-        response: { 200: NextProjectView },
-      },
+  })
+  app.post('/moderation/projects/next', {
+    config,
+    schema: {
+      operationId: 'claimNextProject',
+      summary: 'Claim the next unclaimed project under review',
+      description: 'Concurrent requests claim different projects.',
+      body: NextProjectRequest,
+      response: { 200: NextProjectView },
     },
-    async (req) => {
+    handler: async (req) => {
       const viewer = requireViewer(req)
       const { sort, ...filter } = parseFilter(req.body, deps.taxonomy)
       const id = await claimNext(deps, viewer, filter, sort)
@@ -124,27 +115,24 @@ function claimRoutes(app: App, deps: ModerationDeps): void {
       const [project = null] = await toViews(deps, await listQueue(deps.db, one, viewer.id))
       return { project }
     },
-  )
+  })
 }
 
 function placeRoute(app: App, deps: ModerationDeps): void {
-  app.get(
-    '/v3/project/:id/queue',
-    {
-      config: { auth: { scope: ['PROJECT_READ'] }, cache: 'private' },
-      schema: {
-        operationId: 'getQueuePlace',
-        summary: "Get a project's position in the moderation queue",
-        description: 'Only for members of the project and moderators.',
-        params: ProjectParams,
-        response: { 200: QueuePlaceView },
-      },
+  app.get('/v3/project/:id/queue', {
+    config: { auth: { scope: ['PROJECT_READ'] }, cache: 'private' },
+    schema: {
+      operationId: 'getQueuePlace',
+      summary: "Get a project's position in the moderation queue",
+      description: 'Only for members of the project and moderators.',
+      params: ProjectParams,
+      response: { 200: QueuePlaceView },
     },
-    async (req) => {
+    handler: async (req) => {
       const viewer = requireViewer(req)
       const { project, membership } = await getProjectAsMember(deps, viewer, req.params.id)
       requireMember(viewer, membership)
       return getQueuePlace(deps.db, project.id)
     },
-  )
+  })
 }

@@ -16,58 +16,49 @@ import { AllProjectsView, OrganizationView } from './views.ts'
 
 /** The v2 API has another prefix and another form of projects. */
 export function userProjectRoute(app: App, deps: ProjectReader, { prefix, project: { schema, toJson } } = V3): void {
-  app.get(
-    `${prefix}/user/:id/projects`,
-    {
-      config: { auth: { read: ['PROJECT_READ'] }, limitedTokens: 'resource', cache: 'public' },
-      schema: {
-        operationId: 'listUserProjects',
-        summary: 'List the projects of which a user is a team member, newest first',
-        description: 'Other users see only projects that search can show.',
-        params: UserParams,
-        response: { 200: Type.Array(schema) },
-      },
+  app.get(`${prefix}/user/:id/projects`, {
+    config: { auth: { read: ['PROJECT_READ'] }, limitedTokens: 'resource', cache: 'public' },
+    schema: {
+      operationId: 'listUserProjects',
+      summary: 'List the projects of which a user is a team member, newest first',
+      description: 'Other users see only projects that search can show.',
+      params: UserParams,
+      response: { 200: Type.Array(schema) },
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       const { id } = await getCachedUser(deps, req.params.id)
       const projects = await listVisibleProjects(deps, req.viewer, await listProjectIdsOf(deps.db, req.viewer, id))
       return sendList(reply, await convertInPieces(projects, toJson))
     },
-  )
+  })
 }
 
 export function userListRoutes(app: App, deps: ProjectReader): void {
   userProjectRoute(app, deps)
-  app.get(
-    '/v3/user/:id/organizations',
-    {
-      config: { auth: { read: ['ORGANIZATION_READ'] }, limitedTokens: 'resource', cache: 'public' },
-      schema: {
-        operationId: 'listUserOrganizations',
-        summary: 'List the organizations of which a user is an accepted member',
-        params: UserParams,
-        response: { 200: Type.Array(OrganizationView) },
-      },
+  app.get('/v3/user/:id/organizations', {
+    config: { auth: { read: ['ORGANIZATION_READ'] }, limitedTokens: 'resource', cache: 'public' },
+    schema: {
+      operationId: 'listUserOrganizations',
+      summary: 'List the organizations of which a user is an accepted member',
+      params: UserParams,
+      response: { 200: Type.Array(OrganizationView) },
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       const { id } = await getCachedUser(deps, req.params.id)
       const organizations = await listCachedOrganizations(deps, await listOrganizationIdsOf(deps.db, id))
       return sendBytes(reply, joinJson(await toOrganizationViews(deps, req.viewer, organizations)))
     },
-  )
-  app.get(
-    '/v3/user/:id/all-projects',
-    {
-      config: { auth: { read: ['PROJECT_READ'] }, limitedTokens: 'resource', cache: 'public' },
-      schema: {
-        operationId: 'listAllUserProjects',
-        summary: "List a user's projects, their organizations, and the projects of these organizations",
-        params: UserParams,
-        response: { 200: AllProjectsView },
-      },
+  })
+  app.get('/v3/user/:id/all-projects', {
+    config: { auth: { read: ['PROJECT_READ'] }, limitedTokens: 'resource', cache: 'public' },
+    schema: {
+      operationId: 'listAllUserProjects',
+      summary: "List a user's projects, their organizations, and the projects of these organizations",
+      params: UserParams,
+      response: { 200: AllProjectsView },
     },
-    async (req, reply) => sendObject(reply, await readAllProjectsOf(deps, req.viewer, req.params.id)),
-  )
+    handler: async (req, reply) => sendObject(reply, await readAllProjectsOf(deps, req.viewer, req.params.id)),
+  })
 }
 
 /** Returns the projects of a user and of their organizations, and these organizations by ID. @throws ApiError 404. */

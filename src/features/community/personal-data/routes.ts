@@ -17,43 +17,38 @@ export function personalDataRoutes(app: App, deps: DeletingDeps): void {
 
 function exportRoute(app: App, deps: ExportReader): void {
   mountInternal(app, (scope) => {
-    scope.post(
-      '/gdpr/export',
-      {
-        config: {
-          isTransfer: true,
-          auth: { scope: ['SESSION_ACCESS'] },
-          cost: COSTS.everything,
-          whenReadOnly: 'answers',
-        },
-        schema: {
-          operationId: 'exportData',
-          summary: 'Export all data stored about the caller',
-          description: 'Requires a session. Omits passwords and other secrets.',
-          response: { 200: ExportView },
-        },
+    scope.post('/gdpr/export', {
+      config: {
+        isTransfer: true,
+        auth: { scope: ['SESSION_ACCESS'] },
+        cost: COSTS.everything,
+        whenReadOnly: 'answers',
       },
-      async (req, reply) => sendBytes(reply, await exportData(deps, requireViewer(req))),
-    )
+      schema: {
+        operationId: 'exportData',
+        summary: 'Export all data stored about the caller',
+        description: 'Requires a session. Omits passwords and other secrets.',
+        response: { 200: ExportView },
+      },
+      handler: async (req, reply) => sendBytes(reply, await exportData(deps, requireViewer(req))),
+    })
   })
 }
 
 /** `prefix`: the v2 API has the same route. */
 export function deletionRoute(app: App, deps: DeletingDeps, prefix = '/v3'): void {
-  app.delete(
-    `${prefix}/user/:id`,
-    {
-      config: { auth: { scope: ['USER_DELETE'] }, cost: COSTS.password, errors: ['401 invalid_credentials'] },
-      schema: {
-        operationId: 'deleteUser',
-        summary: 'Delete an account',
-        description:
-          'Users can delete their own account, admins any account. Transfers its projects, versions, organizations and ' +
-          'applications to a placeholder account, and deletes everything else.',
-        params: UserParams,
-        body: OwnerProofBody,
-      },
+  app.delete(`${prefix}/user/:id`, {
+    config: { auth: { scope: ['USER_DELETE'] }, cost: COSTS.password, errors: ['401 invalid_credentials'] },
+    schema: {
+      operationId: 'deleteUser',
+      summary: 'Delete an account',
+      description:
+        'Users can delete their own account, admins any account. Transfers its projects, versions, organizations and ' +
+        'applications to a placeholder account, and deletes everything else.',
+      params: UserParams,
+      body: OwnerProofBody,
     },
-    (req): Promise<void> => deleteAccount(deps, requireViewer(req), { name: req.params.id, proof: req.body ?? {} }),
-  )
+    handler: (req): Promise<void> =>
+      deleteAccount(deps, requireViewer(req), { name: req.params.id, proof: req.body ?? {} }),
+  })
 }

@@ -27,81 +27,69 @@ export function serviceAccountRoutes(app: App, deps: IssuingDeps): void {
 }
 
 function accountRoutes(app: App, deps: Deps): void {
-  app.get(
-    PATH,
-    {
-      config: { auth: { scope: ['ORGANIZATION_READ'] }, cache: 'private' },
-      schema: {
-        operationId: 'listServiceAccounts',
-        summary: 'List the service accounts of an organization with their tokens',
-        description: WHO,
-        params: OrganizationParams,
-        response: { 200: Type.Array(ServiceAccountView) },
-      },
+  app.get(PATH, {
+    config: { auth: { scope: ['ORGANIZATION_READ'] }, cache: 'private' },
+    schema: {
+      operationId: 'listServiceAccounts',
+      summary: 'List the service accounts of an organization with their tokens',
+      description: WHO,
+      params: OrganizationParams,
+      response: { 200: Type.Array(ServiceAccountView) },
     },
-    async (req) => {
+    handler: async (req) => {
       const { organization } = await getManagedOrganization(deps.db, requireViewer(req), req.params.id)
       return (await listServiceAccounts(deps.db, organization.id)).map(toServiceAccountView)
     },
-  )
-  app.post(
-    PATH,
-    {
-      config: { auth: { scope: ['ORGANIZATION_WRITE'] }, errors: ['400 LimitReached'] },
-      schema: {
-        operationId: 'createServiceAccount',
-        summary: 'Create a service account of an organization',
-        description: `${WHO} Nobody can sign in as a service account; it acts through its tokens. An organization can have at most 20.`,
-        params: OrganizationParams,
-        body: NewServiceAccount,
-        response: { 201: ServiceAccountView },
-      },
+  })
+  app.post(PATH, {
+    config: { auth: { scope: ['ORGANIZATION_WRITE'] }, errors: ['400 LimitReached'] },
+    schema: {
+      operationId: 'createServiceAccount',
+      summary: 'Create a service account of an organization',
+      description: `${WHO} Nobody can sign in as a service account; it acts through its tokens. An organization can have at most 20.`,
+      params: OrganizationParams,
+      body: NewServiceAccount,
+      response: { 201: ServiceAccountView },
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       const { username } = req.body
       const account = await createServiceAccount(deps, requireViewer(req), { organization: req.params.id, username })
       return reply.status(201).send(toServiceAccountView(account))
     },
-  )
-  app.delete(
-    `${PATH}/:user_id`,
-    {
-      config: { auth: { scope: ['ORGANIZATION_WRITE'] } },
-      schema: {
-        operationId: 'deleteServiceAccount',
-        summary: 'Delete a service account permanently',
-        description: `${WHO} Its tokens end immediately. Its versions go to the placeholder account for deleted users.`,
-        params: ServiceAccountParams,
-      },
+  })
+  app.delete(`${PATH}/:user_id`, {
+    config: { auth: { scope: ['ORGANIZATION_WRITE'] } },
+    schema: {
+      operationId: 'deleteServiceAccount',
+      summary: 'Delete a service account permanently',
+      description: `${WHO} Its tokens end immediately. Its versions go to the placeholder account for deleted users.`,
+      params: ServiceAccountParams,
     },
-    async (req) => {
+    handler: async (req) => {
       const viewer = requireViewer(req)
       const { id, user_id } = req.params
       const { account } = await getServiceAccount(deps.db, viewer, { organization: id, account: user_id })
       await deleteAccountOf(deps, account, actorOf(viewer))
     },
-  )
+  })
 }
 
 function tokenRoutes(app: App, deps: IssuingDeps): void {
-  app.post(
-    `${PATH}/:user_id/tokens`,
-    {
-      config: {
-        auth: { scope: ['ORGANIZATION_WRITE', 'PAT_CREATE'] },
-        cost: COSTS.password,
-        errors: ['400 LimitReached', '401 invalid_credentials'],
-      },
-      schema: {
-        operationId: 'createServiceToken',
-        summary: 'Create an access token of a service account; its secret is returned only once',
-        description: `${WHO} Requires a confirmed password. The service account must not have permissions that the caller lacks; the token never exceeds what the caller may do, and ends when they leave. Without projects or organizations in \`limits\`, the token is limited to the organization.`,
-        params: ServiceAccountParams,
-        body: NewToken,
-        response: { 201: AccessTokenView },
-      },
+  app.post(`${PATH}/:user_id/tokens`, {
+    config: {
+      auth: { scope: ['ORGANIZATION_WRITE', 'PAT_CREATE'] },
+      cost: COSTS.password,
+      errors: ['400 LimitReached', '401 invalid_credentials'],
     },
-    async (req, reply) => {
+    schema: {
+      operationId: 'createServiceToken',
+      summary: 'Create an access token of a service account; its secret is returned only once',
+      description: `${WHO} Requires a confirmed password. The service account must not have permissions that the caller lacks; the token never exceeds what the caller may do, and ends when they leave. Without projects or organizations in \`limits\`, the token is limited to the organization.`,
+      params: ServiceAccountParams,
+      body: NewToken,
+      response: { 201: AccessTokenView },
+    },
+    handler: async (req, reply) => {
       const viewer = requireViewer(req)
       const { name, expires, limits = null, scopes, ...proof } = req.body
       const { row, token } = await issueServiceToken(deps, viewer, {
@@ -115,24 +103,21 @@ function tokenRoutes(app: App, deps: IssuingDeps): void {
       })
       return reply.status(201).send(toAccessTokenView(row, token))
     },
-  )
-  app.delete(
-    `${PATH}/:user_id/tokens/:token_id`,
-    {
-      config: { auth: { scope: ['ORGANIZATION_WRITE', 'PAT_DELETE'] } },
-      schema: {
-        operationId: 'deleteServiceToken',
-        summary: 'Revoke an access token of a service account',
-        description: WHO,
-        params: ServiceTokenParams,
-      },
+  })
+  app.delete(`${PATH}/:user_id/tokens/:token_id`, {
+    config: { auth: { scope: ['ORGANIZATION_WRITE', 'PAT_DELETE'] } },
+    schema: {
+      operationId: 'deleteServiceToken',
+      summary: 'Revoke an access token of a service account',
+      description: WHO,
+      params: ServiceTokenParams,
     },
-    async (req) => {
+    handler: async (req) => {
       const viewer = requireViewer(req)
       const { id, user_id, token_id } = req.params
       const { account } = await getServiceAccount(deps.db, viewer, { organization: id, account: user_id })
       const token = { id: parseId(token_id, 'token_id') }
       await deleteAccessToken(deps, { accountId: account.id, token, actor: actorOf(viewer) })
     },
-  )
+  })
 }

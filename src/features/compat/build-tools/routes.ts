@@ -31,20 +31,17 @@ export function buildToolRoutes(app: App, deps: Deps): void {
 }
 
 function mavenRoutes(app: App, deps: Deps): void {
-  app.get(
-    '/maven/maven/:group/:id/:file',
-    {
-      config,
-      schema: {
-        operationId: 'getMavenMetadata',
-        summary: 'Get the Maven metadata of a project',
-        description: `Serves \`${METADATA}\` and its checksums, such as \`${METADATA}.sha256\` (\`.md5\`, \`.sha1\`, \`.sha256\`, \`.sha512\`).`,
-        produces: ['text/xml', 'text/plain'],
-        params: MetadataParams,
-        response: { 200: Type.String() },
-      },
+  app.get('/maven/maven/:group/:id/:file', {
+    config,
+    schema: {
+      operationId: 'getMavenMetadata',
+      summary: 'Get the Maven metadata of a project',
+      description: `Serves \`${METADATA}\` and its checksums, such as \`${METADATA}.sha256\` (\`.md5\`, \`.sha1\`, \`.sha256\`, \`.sha512\`).`,
+      produces: ['text/xml', 'text/plain'],
+      params: MetadataParams,
+      response: { 200: Type.String() },
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       const { group, id, file } = req.params
       const { name, digest } = splitDigest(file)
       if (name !== METADATA) throw notFound('file')
@@ -53,26 +50,23 @@ function mavenRoutes(app: App, deps: Deps): void {
       if (versions.length === 0) throw notFound('version')
       return sendText(reply, mavenMetadata({ group, id }, versions, viewOf(project).updated), digest)
     },
-  )
+  })
   const digestFile = createFileDigests()
-  app.get(
-    '/maven/maven/:group/:id/:version/:file',
-    {
-      config,
-      schema: {
-        operationId: 'getMavenFile',
-        summary: 'Get the POM or a file of a version by Maven coordinates',
-        description:
-          'The version is a version number, an ID, or `number-loader,gameversion`. Redirects to files. A number ' +
-          'always means the version that got it first, and a classifier and extension the first file that had them in a ' +
-          'public version, also after it is deleted. With the suffix `.md5`, `.sha1`, `.sha256` or `.sha512`, returns ' +
-          'the checksum of the file.',
-        produces: ['text/xml', 'text/plain'],
-        params: FileParams,
-        response: { 200: Type.String(), 307: FileAddress },
-      },
+  app.get('/maven/maven/:group/:id/:version/:file', {
+    config,
+    schema: {
+      operationId: 'getMavenFile',
+      summary: 'Get the POM or a file of a version by Maven coordinates',
+      description:
+        'The version is a version number, an ID, or `number-loader,gameversion`. Redirects to files. A number ' +
+        'always means the version that got it first, and a classifier and extension the first file that had them in a ' +
+        'public version, also after it is deleted. With the suffix `.md5`, `.sha1`, `.sha256` or `.sha512`, returns ' +
+        'the checksum of the file.',
+      produces: ['text/xml', 'text/plain'],
+      params: FileParams,
+      response: { 200: Type.String(), 307: FileAddress },
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       const { group, id, version: coordinate, file } = req.params
       const project = await getProject(deps, req.viewer, id)
       const version = findByCoordinate(await listCoordinates(deps.db, project.id, coordinate), coordinate)
@@ -89,26 +83,23 @@ function mavenRoutes(app: App, deps: Deps): void {
       }
       return reply.status(307).header('location', match.url).send({ url: match.url })
     },
-  )
+  })
 }
 
 function updateFileRoute(app: App, deps: Deps): void {
-  app.get(
-    '/updates/:id/:file',
-    {
-      config,
-      schema: {
-        operationId: 'getUpdateFile',
-        summary: 'Get the latest version for each game version, for the update checker of a loader',
-        description:
-          'Serves `{loader}_updates.json`. Query parameters named after other loaders add their versions (`include`), ' +
-          'return only their versions (`only`) or omit them (`none`, the default).',
-        params: UpdateFileParams,
-        querystring: UpdateFileQuery,
-        response: { 200: UpdateFileView },
-      },
+  app.get('/updates/:id/:file', {
+    config,
+    schema: {
+      operationId: 'getUpdateFile',
+      summary: 'Get the latest version for each game version, for the update checker of a loader',
+      description:
+        'Serves `{loader}_updates.json`. Query parameters named after other loaders add their versions (`include`), ' +
+        'return only their versions (`only`) or omit them (`none`, the default).',
+      params: UpdateFileParams,
+      querystring: UpdateFileQuery,
+      response: { 200: UpdateFileView },
     },
-    async (req) => {
+    handler: async (req) => {
       const { id, file } = req.params
       const loaders = loadersOfUpdateFile(deps.taxonomy, file, req.query)
       if (loaders === undefined) throw notFound('file')
@@ -119,7 +110,7 @@ function updateFileRoute(app: App, deps: Deps): void {
         promos: promotions(await listCoordinates(deps.db, project.id), loaders),
       }
     },
-  )
+  })
 }
 
 function viewOf(project: CachedProject): ProjectView {

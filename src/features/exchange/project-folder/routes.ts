@@ -15,28 +15,25 @@ import { entriesOf } from './export-project.ts'
 import { writeZip } from './write-zip.ts'
 
 export function projectFolderRoutes(app: App, deps: Deps): void {
-  app.get(
-    '/v3/project/:id/export',
-    {
-      config: {
-        isTransfer: true,
-        auth: { scope: ['PROJECT_READ', 'VERSION_READ'] },
-        limitedTokens: 'resource',
-        cost: COSTS.archive,
-        withoutPage: 'For the command line of another instance',
-      },
-      schema: {
-        operationId: 'exportProject',
-        summary: 'Download a project with its published versions, files and images',
-        description:
-          'For members and moderators. Streams a ZIP archive with the folder that `depot export-project` writes and ' +
-          '`depot import-project` reads. Omits drafts and scheduled versions. Does not count as a download.',
-        params: ProjectParams,
-        produces: ['application/zip'],
-        response: {},
-      },
+  app.get('/v3/project/:id/export', {
+    config: {
+      isTransfer: true,
+      auth: { scope: ['PROJECT_READ', 'VERSION_READ'] },
+      limitedTokens: 'resource',
+      cost: COSTS.archive,
+      withoutPage: 'For the command line of another instance',
     },
-    async (req, reply) => {
+    schema: {
+      operationId: 'exportProject',
+      summary: 'Download a project with its published versions, files and images',
+      description:
+        'For members and moderators. Streams a ZIP archive with the folder that `depot export-project` writes and ' +
+        '`depot import-project` reads. Omits drafts and scheduled versions. Does not count as a download.',
+      params: ProjectParams,
+      produces: ['application/zip'],
+      response: {},
+    },
+    handler: async (req, reply) => {
       const viewer = requireViewer(req)
       const { project, membership } = await getProjectAsMember(deps, viewer, req.params.id)
       requireMember(viewer, membership)
@@ -53,5 +50,5 @@ export function projectFolderRoutes(app: App, deps: Deps): void {
       const entries = entriesOf(deps, row, { versions: 0, files: 0, images: 0 })
       return sendRaw(reply, writeZip(deps.files, entries, row.updated))
     },
-  )
+  })
 }

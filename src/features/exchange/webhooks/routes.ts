@@ -34,123 +34,102 @@ export function webhookRoutes(app: App, deps: Deps): void {
 /** The webhooks of the instance, for operators. */
 export function instanceWebhookRoute(app: App, { db }: Pick<Deps, 'db'>): void {
   mountInternal(app, (scope) => {
-    scope.get(
-      '/admin/webhooks',
-      {
-        config: { auth: 'operator' },
-        schema: {
-          operationId: 'listInstanceWebhooks',
-          summary: 'List the webhooks of the instance',
-          response: { 200: Type.Array(WebhookView, { maxItems: WEBHOOKS_MAX.perOwner }) },
-        },
+    scope.get('/admin/webhooks', {
+      config: { auth: 'operator' },
+      schema: {
+        operationId: 'listInstanceWebhooks',
+        summary: 'List the webhooks of the instance',
+        response: { 200: Type.Array(WebhookView, { maxItems: WEBHOOKS_MAX.perOwner }) },
       },
-      async () => (await listWebhooksOf(db, INSTANCE)).map(toWebhookView),
-    )
+      handler: async () => (await listWebhooksOf(db, INSTANCE)).map(toWebhookView),
+    })
   })
 }
 
 function listRoutes(app: App, deps: Deps): void {
   for (const { kind, params, operationId, of } of OWNERS) {
-    app.get(
-      `/v3/${kind}/:id/webhooks`,
-      {
-        // A token that is limited to projects or organizations does not cover a user.
-        config: kind === 'user' ? { auth: READ.auth, cache: READ.cache } : READ,
-        schema: {
-          operationId,
-          summary: `List the webhooks of ${of}`,
-          description: kind === 'user' ? 'The user themselves only.' : 'Members with EDIT_DETAILS only.',
-          params,
-          response: { 200: Type.Array(WebhookView, { maxItems: WEBHOOKS_MAX.perOwner }) },
-        },
+    app.get(`/v3/${kind}/:id/webhooks`, {
+      // A token that is limited to projects or organizations does not cover a user.
+      config: kind === 'user' ? { auth: READ.auth, cache: READ.cache } : READ,
+      schema: {
+        operationId,
+        summary: `List the webhooks of ${of}`,
+        description: kind === 'user' ? 'The user themselves only.' : 'Members with EDIT_DETAILS only.',
+        params,
+        response: { 200: Type.Array(WebhookView, { maxItems: WEBHOOKS_MAX.perOwner }) },
       },
-      async (req) => {
+      handler: async (req) => {
         const owner = await getOwner(deps, requireViewer(req), { kind, name: req.params.id })
         return (await listWebhooksOf(deps.db, owner)).map(toWebhookView)
       },
-    )
+    })
   }
 }
 
 function saveRoutes(app: App, deps: Deps): void {
-  app.post(
-    PATH,
-    {
-      config: { ...WRITE, errors: ['400 LimitReached'] },
-      schema: {
-        operationId: 'createWebhook',
-        summary: 'Create a webhook; its secret is returned only once',
-        description:
-          'A webhook of a user covers all projects and organizations that the user owns. A webhook of a project or an ' +
-          'organization needs EDIT_DETAILS; one of the instance needs an admin.',
-        body: NewWebhook,
-        response: { 201: NewWebhookView },
-      },
+  app.post(PATH, {
+    config: { ...WRITE, errors: ['400 LimitReached'] },
+    schema: {
+      operationId: 'createWebhook',
+      summary: 'Create a webhook; its secret is returned only once',
+      description:
+        'A webhook of a user covers all projects and organizations that the user owns. A webhook of a project or an ' +
+        'organization needs EDIT_DETAILS; one of the instance needs an admin.',
+      body: NewWebhook,
+      response: { 201: NewWebhookView },
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       const { row, secret } = await createWebhook(deps, requireViewer(req), req.body)
       return reply.status(201).send({ ...toWebhookView(row), secret })
     },
-  )
-  app.get(
-    `${PATH}/:id`,
-    {
-      config: READ,
-      schema: {
-        operationId: 'getWebhook',
-        summary: 'Get a webhook',
-        params: IdParams,
-        response: { 200: WebhookView },
-      },
+  })
+  app.get(`${PATH}/:id`, {
+    config: READ,
+    schema: {
+      operationId: 'getWebhook',
+      summary: 'Get a webhook',
+      params: IdParams,
+      response: { 200: WebhookView },
     },
-    async (req) => toWebhookView(await getWebhook(deps, requireViewer(req), parseId(req.params.id, 'id'))),
-  )
-  app.patch(
-    `${PATH}/:id`,
-    {
-      config: WRITE,
-      schema: {
-        operationId: 'updateWebhook',
-        summary: 'Edit a webhook, or switch it on or off',
-        params: IdParams,
-        body: WebhookPatch,
-      },
+    handler: async (req) => toWebhookView(await getWebhook(deps, requireViewer(req), parseId(req.params.id, 'id'))),
+  })
+  app.patch(`${PATH}/:id`, {
+    config: WRITE,
+    schema: {
+      operationId: 'updateWebhook',
+      summary: 'Edit a webhook, or switch it on or off',
+      params: IdParams,
+      body: WebhookPatch,
     },
-    (req): Promise<void> =>
+    handler: (req): Promise<void> =>
       updateWebhook(deps, requireViewer(req), { id: parseId(req.params.id, 'id'), patch: req.body }),
-  )
-  app.delete(
-    `${PATH}/:id`,
-    {
-      config: WRITE,
-      schema: {
-        operationId: 'deleteWebhook',
-        summary: 'Delete a webhook with its deliveries',
-        params: IdParams,
-      },
+  })
+  app.delete(`${PATH}/:id`, {
+    config: WRITE,
+    schema: {
+      operationId: 'deleteWebhook',
+      summary: 'Delete a webhook with its deliveries',
+      params: IdParams,
     },
-    (req): Promise<void> => deleteWebhook(deps, requireViewer(req), parseId(req.params.id, 'id')),
-  )
+    handler: (req): Promise<void> => deleteWebhook(deps, requireViewer(req), parseId(req.params.id, 'id')),
+  })
 }
 
 function secretRoute(app: App, deps: Deps): void {
-  app.post(
-    `${PATH}/:id/secret`,
-    {
-      config: WRITE,
-      schema: {
-        operationId: 'rotateWebhookSecret',
-        summary: 'Renew the secret of a webhook; it is returned only once',
-        description: 'Until the overlap ends, the previous secret signs too. A lost secret has no overlap.',
-        params: IdParams,
-        body: SecretRotation,
-        response: { 200: SecretView },
-      },
+  app.post(`${PATH}/:id/secret`, {
+    config: WRITE,
+    schema: {
+      operationId: 'rotateWebhookSecret',
+      summary: 'Renew the secret of a webhook; it is returned only once',
+      description: 'Until the overlap ends, the previous secret signs too. A lost secret has no overlap.',
+      params: IdParams,
+      body: SecretRotation,
+      response: { 200: SecretView },
     },
-    async (req) => {
+    handler: async (req) => {
       const id = parseId(req.params.id, 'id')
       const secret = await rotateSecret(deps, requireViewer(req), { id, overlapHours: overlapHours(req.body) })
       return { secret }
     },
-  )
+  })
 }

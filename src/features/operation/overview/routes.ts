@@ -20,51 +20,42 @@ const BACKUPS_SHOWN = 100
 
 export function overviewRoutes(app: App, deps: OverviewDeps & DeliveryDeps & Pick<Deps, 'config'>): void {
   mountInternal(app, (scope) => {
-    scope.get(
-      '/admin/overview',
-      {
-        config,
-        schema: {
-          operationId: 'getOverview',
-          summary: 'Get the problems, dependencies, figures and jobs of the instance',
-          description:
-            'The figures cover all processes. They are stored every minute, per minute for 24 hours and per hour for 90 days.',
-          querystring: OverviewQuery,
-          response: { 200: OverviewView },
-        },
+    scope.get('/admin/overview', {
+      config,
+      schema: {
+        operationId: 'getOverview',
+        summary: 'Get the problems, dependencies, figures and jobs of the instance',
+        description:
+          'The figures cover all processes. They are stored every minute, per minute for 24 hours and per hour for 90 days.',
+        querystring: OverviewQuery,
+        response: { 200: OverviewView },
       },
-      (req) => loadOverview(deps, req.query.period ?? '24h'),
-    )
-    scope.get(
-      '/admin/backups',
-      {
-        config,
-        schema: {
-          operationId: 'listBackups',
-          summary: 'List the backups in the audit log, newest first',
-          response: { 200: Type.Array(BackupView, { maxItems: BACKUPS_SHOWN }) },
-        },
+      handler: (req) => loadOverview(deps, req.query.period ?? '24h'),
+    })
+    scope.get('/admin/backups', {
+      config,
+      schema: {
+        operationId: 'listBackups',
+        summary: 'List the backups in the audit log, newest first',
+        response: { 200: Type.Array(BackupView, { maxItems: BACKUPS_SHOWN }) },
       },
-      () => loadBackups(deps.db, BACKUPS_SHOWN),
-    )
+      handler: () => loadBackups(deps.db, BACKUPS_SHOWN),
+    })
     jobRoutes(scope, deps)
     storageRoutes(scope, deps)
     mailRoutes(scope, deps)
-    scope.get(
-      '/admin/errors',
-      {
-        config,
-        schema: {
-          operationId: 'listServerErrors',
-          summary: 'List the responses with 5xx by error code and route',
-          querystring: ErrorsQuery,
-          response: { 200: ErrorsView },
-        },
+    scope.get('/admin/errors', {
+      config,
+      schema: {
+        operationId: 'listServerErrors',
+        summary: 'List the responses with 5xx by error code and route',
+        querystring: ErrorsQuery,
+        response: { 200: ErrorsView },
       },
-      async (req) => {
+      handler: async (req) => {
         const { period = '24h', limit = 100, offset = 0 } = req.query
         return loadErrors(deps, period, { limit, offset })
       },
-    )
+    })
   })
 }

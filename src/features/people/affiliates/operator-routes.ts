@@ -9,20 +9,17 @@ import { ConversionView, toConversionView } from './views.ts'
 
 export function affiliateOperatorRoutes(app: App, deps: Pick<Deps, 'db' | 'cache' | 'now' | 'config'>): void {
   mountInternal(app, (scope) =>
-    scope.post(
-      '/admin/affiliate-conversion',
-      {
-        config: { auth: 'operator', errors: ['409 conflict'], withoutPage: 'For a CDN or a shop of the operator' },
-        schema: {
-          operationId: 'recordConversion',
-          summary: 'Record a sale made through an affiliate code',
-          description:
-            'Idempotent by `external_id`: 201 for a new record, 200 for a repetition, 409 if the content differs.',
-          body: NewConversion,
-          response: { 200: ConversionView, 201: ConversionView },
-        },
+    scope.post('/admin/affiliate-conversion', {
+      config: { auth: 'operator', errors: ['409 conflict'], withoutPage: 'For a CDN or a shop of the operator' },
+      schema: {
+        operationId: 'recordConversion',
+        summary: 'Record a sale made through an affiliate code',
+        description:
+          'Idempotent by `external_id`: 201 for a new record, 200 for a repetition, 409 if the content differs.',
+        body: NewConversion,
+        response: { 200: ConversionView, 201: ConversionView },
       },
-      async (req, reply) => {
+      handler: async (req, reply) => {
         const { conversion, isNew } = await recordConversion(
           deps,
           operatorOf(req),
@@ -30,6 +27,6 @@ export function affiliateOperatorRoutes(app: App, deps: Pick<Deps, 'db' | 'cache
         )
         return reply.status(isNew ? 201 : 200).send(toConversionView(conversion))
       },
-    ),
+    }),
   )
 }

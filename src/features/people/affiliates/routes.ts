@@ -26,40 +26,34 @@ export function affiliateRoutes(app: App, deps: AffiliateDeps): void {
 }
 
 function reads(app: App, { db }: AffiliateDeps): void {
-  app.get(
-    '/affiliate',
-    {
-      config: readable,
-      schema: {
-        operationId: 'listAffiliateCodes',
-        summary: "List the caller's affiliate codes, oldest first; admins get all codes",
-        querystring: AffiliateCodesQuery,
-        response: { 200: Type.Array(AffiliateCodeView, { maxItems: LIST_MAX }) },
-      },
+  app.get('/affiliate', {
+    config: readable,
+    schema: {
+      operationId: 'listAffiliateCodes',
+      summary: "List the caller's affiliate codes, oldest first; admins get all codes",
+      querystring: AffiliateCodesQuery,
+      response: { 200: Type.Array(AffiliateCodeView, { maxItems: LIST_MAX }) },
     },
-    async (req) => {
+    handler: async (req) => {
       const viewer = requireViewer(req)
       const { limit = LIST_MAX, offset = 0 } = req.query
       const codes = await listVisibleCodes(db, viewer, { limit, offset })
       return codes.map((code) => toAffiliateCodeView(code, viewer))
     },
-  )
-  app.get(
-    '/affiliate/:id',
-    {
-      config: readable,
-      schema: {
-        operationId: 'getAffiliateCode',
-        summary: 'Get an affiliate code',
-        params: IdParams,
-        response: { 200: AffiliateCodeView },
-      },
+  })
+  app.get('/affiliate/:id', {
+    config: readable,
+    schema: {
+      operationId: 'getAffiliateCode',
+      summary: 'Get an affiliate code',
+      params: IdParams,
+      response: { 200: AffiliateCodeView },
     },
-    async (req) => {
+    handler: async (req) => {
       const viewer = requireViewer(req)
       return toAffiliateCodeView(await getVisibleCode(db, viewer, parseId(req.params.id, 'id')), viewer)
     },
-  )
+  })
 }
 
 function creation(app: App, deps: AffiliateDeps): void {
@@ -87,32 +81,26 @@ function creation(app: App, deps: AffiliateDeps): void {
 }
 
 function changes(app: App, deps: AffiliateDeps): void {
-  app.patch(
-    '/affiliate/:id',
-    {
-      config: session,
-      schema: {
-        operationId: 'updateAffiliateCode',
-        summary: 'Edit an affiliate code',
-        params: IdParams,
-        body: AffiliateCodePatch,
-      },
+  app.patch('/affiliate/:id', {
+    config: session,
+    schema: {
+      operationId: 'updateAffiliateCode',
+      summary: 'Edit an affiliate code',
+      params: IdParams,
+      body: AffiliateCodePatch,
     },
-    async (req) => {
+    handler: async (req) => {
       const id = parseId(req.params.id, 'id')
       await updateCode(deps, requireViewer(req), { id, patch: checkAffiliateCode(req.body) })
     },
-  )
-  app.delete(
-    '/affiliate/:id',
-    {
-      config: session,
-      schema: {
-        operationId: 'deleteAffiliateCode',
-        summary: 'Delete an affiliate code; its earnings remain',
-        params: IdParams,
-      },
+  })
+  app.delete('/affiliate/:id', {
+    config: session,
+    schema: {
+      operationId: 'deleteAffiliateCode',
+      summary: 'Delete an affiliate code; its earnings remain',
+      params: IdParams,
     },
-    (req): Promise<void> => deleteCode(deps, requireViewer(req), parseId(req.params.id, 'id')),
-  )
+    handler: (req): Promise<void> => deleteCode(deps, requireViewer(req), parseId(req.params.id, 'id')),
+  })
 }

@@ -62,20 +62,17 @@ export function notificationReads(
   { schema, toView }: NotificationForm = { schema: NotificationView, toView: toNotificationView },
 ): void {
   const list = { 200: Type.Array(schema) }
-  app.get(
-    `${prefix}/user/:id/notifications`,
-    {
-      config: READ,
-      schema: {
-        operationId: 'listUserNotifications',
-        summary: "List a user's notifications, newest first",
-        description: `${LINKED} The whole list has at most the newest 10,000. An event that has two types is listed once: the other type is only sent by email.`,
-        params: UserParams,
-        querystring: NotificationListQuery,
-        response: list,
-      },
+  app.get(`${prefix}/user/:id/notifications`, {
+    config: READ,
+    schema: {
+      operationId: 'listUserNotifications',
+      summary: "List a user's notifications, newest first",
+      description: `${LINKED} The whole list has at most the newest 10,000. An event that has two types is listed once: the other type is only sent by email.`,
+      params: UserParams,
+      querystring: NotificationListQuery,
+      response: list,
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       const viewer = requireViewer(req)
       const { id } = await getCachedUser(deps, req.params.id)
       requireNotificationsReader(viewer, id)
@@ -86,38 +83,33 @@ export function notificationReads(
       linkToNext(req, reply, next)
       return sendBytes(reply, await writeJsonArray(page, toView))
     },
-  )
-  app.get(
-    `${prefix}/notifications`,
-    {
-      config: { ...READ, errors: ['400 decoding_error'] },
-      schema: {
-        operationId: 'listNotifications',
-        summary: 'Get notifications by ID, newest first',
-        querystring: IdsQuery,
-        response: list,
-      },
+  })
+  app.get(`${prefix}/notifications`, {
+    config: { ...READ, errors: ['400 decoding_error'] },
+    schema: {
+      operationId: 'listNotifications',
+      summary: 'Get notifications by ID, newest first',
+      querystring: IdsQuery,
+      response: list,
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       const viewer = requireViewer(req)
       const ids = parseNotificationIds(req.query)
       const rows = await listReadableNotifications(deps.db, viewer, ids)
       return sendBytes(reply, await writeJsonArray(rows, toView))
     },
-  )
-  app.get(
-    `${prefix}/notification/:id`,
-    {
-      config: { ...READ, withoutPage: FOR_SEVERAL },
-      schema: {
-        operationId: 'getNotification',
-        summary: 'Get a notification',
-        params: IdParams,
-        response: { 200: schema },
-      },
+  })
+  app.get(`${prefix}/notification/:id`, {
+    config: { ...READ, withoutPage: FOR_SEVERAL },
+    schema: {
+      operationId: 'getNotification',
+      summary: 'Get a notification',
+      params: IdParams,
+      response: { 200: schema },
     },
-    async (req) => toView(await getReadableNotification(deps.db, requireViewer(req), parseId(req.params.id, 'id'))),
-  )
+    handler: async (req) =>
+      toView(await getReadableNotification(deps.db, requireViewer(req), parseId(req.params.id, 'id'))),
+  })
 }
 
 /** Registers the routes that change one or many notifications, which the v2 API shares under another prefix. */

@@ -50,16 +50,13 @@ function metadataRoutes(app: App, { config }: Pick<Deps, 'config'>): void {
     authorization_response_iss_parameter_supported: true,
     service_documentation: `${issuer}/docs/swagger-ui`,
   }
-  app.get(
-    '/.well-known/oauth-authorization-server',
-    {
-      config: { auth: 'public', cache: 'shared', withoutPage: 'For programs and monitoring' },
-      schema: {
-        operationId: 'getOAuthMetadata',
-        summary: 'Get the OAuth 2.0 server metadata (RFC 8414)',
-        response: { 200: Metadata },
-      },
+  app.get('/.well-known/oauth-authorization-server', {
+    config: { auth: 'public', cache: 'shared', withoutPage: 'For programs and monitoring' },
+    schema: {
+      operationId: 'getOAuthMetadata',
+      summary: 'Get the OAuth 2.0 server metadata (RFC 8414)',
+      response: { 200: Metadata },
     },
-    async () => metadata,
-  )
+    handler: async () => metadata,
+  })
 }

@@ -25,55 +25,46 @@ export function payoutOperatorRoutes(app: App, deps: OperatorDeps): void {
 }
 
 function revenueRoute(app: App, deps: OperatorDeps): void {
-  app.post(
-    '/admin/revenue',
-    {
-      config: { ...config, errors: ['409 conflict'] },
-      schema: {
-        operationId: 'distributeRevenue',
-        summary: "Distribute revenue by a day's monetized views and signed-in downloads",
-        description: `${IDEMPOTENT} Several amounts for the same day add up.`,
-        body: NewRevenue,
-        response: { 200: RevenueView, 201: RevenueView },
-      },
+  app.post('/admin/revenue', {
+    config: { ...config, errors: ['409 conflict'] },
+    schema: {
+      operationId: 'distributeRevenue',
+      summary: "Distribute revenue by a day's monetized views and signed-in downloads",
+      description: `${IDEMPOTENT} Several amounts for the same day add up.`,
+      body: NewRevenue,
+      response: { 200: RevenueView, 201: RevenueView },
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       const { revenue, isNew } = await distributeRevenue(deps, operatorOf(req), parseRevenue(req.body, deps.now()))
       return reply.status(isNew ? 201 : 200).send(revenue)
     },
-  )
+  })
 }
 
 function ledgerRoutes(app: App, deps: OperatorDeps): void {
-  app.post(
-    '/admin/payout',
-    {
-      config: { ...config, errors: ['409 conflict'] },
-      schema: {
-        operationId: 'recordPayout',
-        summary: 'Record a payout that the operator has made',
-        description: IDEMPOTENT,
-        body: NewPayout,
-        response: { 200: PayoutView, 201: PayoutView },
-      },
+  app.post('/admin/payout', {
+    config: { ...config, errors: ['409 conflict'] },
+    schema: {
+      operationId: 'recordPayout',
+      summary: 'Record a payout that the operator has made',
+      description: IDEMPOTENT,
+      body: NewPayout,
+      response: { 200: PayoutView, 201: PayoutView },
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       const { payout, isNew } = await recordPayout(deps, operatorOf(req), parsePayout(req.body))
       return reply.status(isNew ? 201 : 200).send(toPayoutView(payout))
     },
-  )
-  app.patch(
-    '/admin/payout/:id',
-    {
-      config,
-      schema: {
-        operationId: 'updatePayout',
-        summary: 'Change the status of a payout',
-        params: IdParams,
-        body: PayoutPatch,
-      },
+  })
+  app.patch('/admin/payout/:id', {
+    config,
+    schema: {
+      operationId: 'updatePayout',
+      summary: 'Change the status of a payout',
+      params: IdParams,
+      body: PayoutPatch,
     },
-    (req): Promise<void> =>
+    handler: (req): Promise<void> =>
       updatePayout(deps, operatorOf(req), { id: parseId(req.params.id, 'id'), status: req.body.status }),
-  )
+  })
 }

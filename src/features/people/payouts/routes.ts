@@ -11,31 +11,25 @@ import { BalanceView, HistoryView } from './views.ts'
 const config = { auth: { scope: ['PAYOUTS_READ'] }, cache: 'private' } as const
 
 export function payoutRoutes(app: App, { db, now }: Pick<Deps, 'db' | 'now'>): void {
-  app.get(
-    '/v3/payout/balance',
-    {
-      config,
-      schema: {
-        operationId: 'getBalance',
-        summary: "Get the caller's balance",
-        response: { 200: BalanceView },
-      },
+  app.get('/v3/payout/balance', {
+    config,
+    schema: {
+      operationId: 'getBalance',
+      summary: "Get the caller's balance",
+      response: { 200: BalanceView },
     },
-    (req) => getBalance(db, requireViewer(req).id, now()),
-  )
-  app.get(
-    '/v3/payout/history',
-    {
-      config,
-      schema: {
-        operationId: 'getPayoutHistory',
-        summary: "List the caller's available earnings and payouts, oldest first",
-        response: { 200: HistoryView },
-      },
+    handler: (req) => getBalance(db, requireViewer(req).id, now()),
+  })
+  app.get('/v3/payout/history', {
+    config,
+    schema: {
+      operationId: 'getPayoutHistory',
+      summary: "List the caller's available earnings and payouts, oldest first",
+      response: { 200: HistoryView },
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       const history = await getHistory(db, requireViewer(req).id, now())
       return sendBytes(reply, await writeJsonArray(history, (entry) => entry))
     },
-  )
+  })
 }

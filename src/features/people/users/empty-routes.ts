@@ -17,47 +17,38 @@ const description = 'Always empty; existing clients call this route'
 
 /** Registers the routes for friends, blocked users and preferences. */
 export function emptyRoutes(app: App, deps: Pick<Deps, 'db' | 'cache' | 'config'>): void {
-  app.get(
-    '/v3/friends',
-    {
-      config,
-      schema: {
-        operationId: 'listFriends',
-        summary: "List the caller's friends",
-        description,
-        response: { 200: NoUsers },
-      },
+  app.get('/v3/friends', {
+    config,
+    schema: {
+      operationId: 'listFriends',
+      summary: "List the caller's friends",
+      description,
+      response: { 200: NoUsers },
     },
-    () => [],
-  )
-  app.get(
-    '/v3/blocks',
-    {
-      config,
-      schema: {
-        operationId: 'listBlockedUsers',
-        summary: 'List the users that the caller has blocked',
-        description,
-        response: { 200: NoUsers },
-      },
+    handler: () => [],
+  })
+  app.get('/v3/blocks', {
+    config,
+    schema: {
+      operationId: 'listBlockedUsers',
+      summary: 'List the users that the caller has blocked',
+      description,
+      response: { 200: NoUsers },
     },
-    () => [],
-  )
-  app.get(
-    '/v3/user/:id/preferences',
-    {
-      config,
-      schema: {
-        operationId: 'getUserPreferences',
-        summary: 'Get the preferences of a user',
-        description,
-        params: UserParams,
-        response: { 200: NoPreferences },
-      },
+    handler: () => [],
+  })
+  app.get('/v3/user/:id/preferences', {
+    config,
+    schema: {
+      operationId: 'getUserPreferences',
+      summary: 'Get the preferences of a user',
+      description,
+      params: UserParams,
+      response: { 200: NoPreferences },
     },
-    async (req) => {
+    handler: async (req) => {
       requirePreferenceReader(requireViewer(req), await getCachedUser(deps, req.params.id))
       return {}
     },
-  )
+  })
 }

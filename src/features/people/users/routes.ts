@@ -47,49 +47,43 @@ const V3: UserForm = { schema: UserView, toJson: (user) => user, toView: (user) 
 /** The v2 API has another prefix and another form of users. */
 export function userReads(app: App, deps: UserDeps, prefix = '/v3', { schema, toJson, toView } = V3): void {
   const own = ownForm(toView)
-  app.get(
-    `${prefix}/user`,
-    {
-      config: {
-        auth: { scope: ['USER_READ'] },
-        limitedTokens: 'own',
-        cache: 'private',
-        ready: (_, viewer) => (viewer === null ? undefined : peekOwn(deps, viewer, own)),
-        errors: ['424 auth_error'],
-      },
-      schema: {
-        operationId: 'getOwnUser',
-        summary: "Get the caller's account",
-        response: { 200: schema },
-      },
+  app.get(`${prefix}/user`, {
+    config: {
+      auth: { scope: ['USER_READ'] },
+      limitedTokens: 'own',
+      cache: 'private',
+      ready: (_, viewer) => (viewer === null ? undefined : peekOwn(deps, viewer, own)),
+      errors: ['424 auth_error'],
     },
-    async (req, reply) => {
+    schema: {
+      operationId: 'getOwnUser',
+      summary: "Get the caller's account",
+      response: { 200: schema },
+    },
+    handler: async (req, reply) => {
       const viewer = requireViewer(req)
       const response = await readOwn(deps, viewer, own)
       if (response !== undefined) return sendBytes(reply, response.bytes, response.etag)
       return toView(await getPrivateView(deps, viewer, await getAccount(deps.db, viewer.id)))
     },
-  )
-  app.get(
-    `${prefix}/user/:id`,
-    {
-      config: {
-        auth: { read: ['USER_READ'] },
-        limitedTokens: 'anonymous',
-        cache: 'public',
-        ready: (name, viewer) => {
-          const user = canSeePrivateFields(viewer) ? undefined : peekUser(deps, name)
-          return user === undefined ? undefined : toJson(user)
-        },
-      },
-      schema: {
-        operationId: 'getUser',
-        summary: 'Get a user by ID or username',
-        params: UserParams,
-        response: { 200: schema },
+  })
+  app.get(`${prefix}/user/:id`, {
+    config: {
+      auth: { read: ['USER_READ'] },
+      limitedTokens: 'anonymous',
+      cache: 'public',
+      ready: (name, viewer) => {
+        const user = canSeePrivateFields(viewer) ? undefined : peekUser(deps, name)
+        return user === undefined ? undefined : toJson(user)
       },
     },
-    async (req, reply) => {
+    schema: {
+      operationId: 'getUser',
+      summary: 'Get a user by ID or username',
+      params: UserParams,
+      response: { 200: schema },
+    },
+    handler: async (req, reply) => {
       const user = await getCachedUser(deps, req.params.id)
       if (canSeePrivateFields(req.viewer)) {
         return toView(await getPrivateView(deps, req.viewer, await getAccount(deps.db, user.id)))
@@ -97,76 +91,64 @@ export function userReads(app: App, deps: UserDeps, prefix = '/v3', { schema, to
       const { bytes, etag } = toJson(user)
       return sendBytes(reply, bytes, etag)
     },
-  )
-  app.get(
-    `${prefix}/users`,
-    {
-      config: { auth: 'public', cache: 'shared' },
-      schema: {
-        operationId: 'listUsers',
-        summary: 'Get users by ID or username',
-        querystring: IdsQuery,
-        response: { 200: Type.Array(schema) },
-      },
+  })
+  app.get(`${prefix}/users`, {
+    config: { auth: 'public', cache: 'shared' },
+    schema: {
+      operationId: 'listUsers',
+      summary: 'Get users by ID or username',
+      querystring: IdsQuery,
+      response: { 200: Type.Array(schema) },
     },
-    async (req, reply) => sendList(reply, (await listCachedUsers(deps, parseIds(req.query.ids))).map(toJson)),
-  )
+    handler: async (req, reply) => sendList(reply, (await listCachedUsers(deps, parseIds(req.query.ids))).map(toJson)),
+  })
 }
 
 function foundUsers(app: App, deps: UserDeps): void {
-  app.get(
-    '/v3/users/search',
-    {
-      config: { auth: 'public', cache: 'shared' },
-      schema: {
-        operationId: 'searchUsers',
-        summary: 'Search users by a prefix of their username',
-        description: 'Returns at most 25 users, in alphabetical order. Returns no users for a blank query.',
-        querystring: UserSearchQuery,
-        response: { 200: Type.Array(FoundUserView) },
-      },
+  app.get('/v3/users/search', {
+    config: { auth: 'public', cache: 'shared' },
+    schema: {
+      operationId: 'searchUsers',
+      summary: 'Search users by a prefix of their username',
+      description: 'Returns at most 25 users, in alphabetical order. Returns no users for a blank query.',
+      querystring: UserSearchQuery,
+      response: { 200: Type.Array(FoundUserView) },
     },
-    async (req) => {
+    handler: async (req) => {
       const prefix = req.query.query.trim()
       const users = prefix === '' ? [] : await listUsersByPrefix(deps.db, prefix)
       return users.map((user) => ({ ...user, avatar_url: imageUrl(deps.config, user.avatar_url) }))
     },
-  )
-  app.get(
-    '/v3/user_email',
-    {
-      config: { auth: { scope: ['USER_READ_EMAIL'] }, role: 'admin', cache: 'private', errors: ['404 not_found'] },
-      schema: {
-        operationId: 'getUserByEmail',
-        summary: 'Get a user by email address',
-        querystring: EmailQuery,
-        response: { 200: UserView },
-      },
+  })
+  app.get('/v3/user_email', {
+    config: { auth: { scope: ['USER_READ_EMAIL'] }, role: 'admin', cache: 'private', errors: ['404 not_found'] },
+    schema: {
+      operationId: 'getUserByEmail',
+      summary: 'Get a user by email address',
+      querystring: EmailQuery,
+      response: { 200: UserView },
     },
-    async (req) => {
+    handler: async (req) => {
       const account = await findAccountByEmail(deps.db, req.query.email)
       if (account === undefined) throw notFound('user')
       return getPrivateView(deps, req.viewer, account)
     },
-  )
+  })
 }
 
 function updateRoute(app: App, deps: UpdatingDeps, prefix: string): void {
-  app.patch(
-    `${prefix}/user/:id`,
-    {
-      config: { auth: { scope: ['USER_WRITE'] }, errors: ['400 LimitReached', '401 invalid_credentials'] },
-      schema: {
-        operationId: 'updateUser',
-        summary: 'Edit a user',
-        description:
-          'Users can edit themselves. Moderators can edit the bio and avatar of every user, and the username of users who are neither admins nor moderators. Only the session of an admin with a confirmed password can change roles, badges and the payout handles of others. Only the former owner can use a username again within 30 days after a change.',
-        params: UserParams,
-        headers: IfMatch,
-        body: UserPatch,
-      },
+  app.patch(`${prefix}/user/:id`, {
+    config: { auth: { scope: ['USER_WRITE'] }, errors: ['400 LimitReached', '401 invalid_credentials'] },
+    schema: {
+      operationId: 'updateUser',
+      summary: 'Edit a user',
+      description:
+        'Users can edit themselves. Moderators can edit the bio and avatar of every user, and the username of users who are neither admins nor moderators. Only the session of an admin with a confirmed password can change roles, badges and the payout handles of others. Only the former owner can use a username again within 30 days after a change.',
+      params: UserParams,
+      headers: IfMatch,
+      body: UserPatch,
     },
-    async (req) => {
+    handler: async (req) => {
       const viewer = requireViewer(req)
       if (req.body.payout_handle !== undefined) requireScope(viewer, 'PAYOUTS_WRITE')
       const { password, code, ...patch } = req.body
@@ -177,5 +159,5 @@ function updateRoute(app: App, deps: UpdatingDeps, prefix: string): void {
         revision: expectedRevision(req),
       })
     },
-  )
+  })
 }

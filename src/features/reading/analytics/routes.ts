@@ -14,29 +14,26 @@ import { AnalyticsQueryBody, needsPayoutsRead, parseAnalyticsQuery } from './req
 import { AnalyticsResponse } from './views.ts'
 
 export function analyticsRoutes(app: App, deps: Pick<Deps, 'db' | 'analytics'>): void {
-  app.post(
-    '/v3/analytics',
-    {
-      config: {
-        auth: { scope: ['ANALYTICS'] },
-        limitedTokens: 'resource',
-        keepProtoKeys: true,
-        cost: COSTS.analytics,
-        whenReadOnly: 'answers',
-        errors: ['500 analytics_database_error'],
-      },
-      schema: {
-        operationId: 'queryAnalytics',
-        summary: 'Query views, downloads, playtime, revenue and affiliate metrics by time slice',
-        description:
-          'Covers the projects on which the caller has VIEW_ANALYTICS, and the affiliate codes of the caller. ' +
-          'Returns CSV if the request has `Accept: text/csv`.',
-        body: AnalyticsQueryBody,
-        produces: ['application/json', 'text/csv'],
-        response: { 200: AnalyticsResponse },
-      },
+  app.post('/v3/analytics', {
+    config: {
+      auth: { scope: ['ANALYTICS'] },
+      limitedTokens: 'resource',
+      keepProtoKeys: true,
+      cost: COSTS.analytics,
+      whenReadOnly: 'answers',
+      errors: ['500 analytics_database_error'],
     },
-    async (req, reply) => {
+    schema: {
+      operationId: 'queryAnalytics',
+      summary: 'Query views, downloads, playtime, revenue and affiliate metrics by time slice',
+      description:
+        'Covers the projects on which the caller has VIEW_ANALYTICS, and the affiliate codes of the caller. ' +
+        'Returns CSV if the request has `Accept: text/csv`.',
+      body: AnalyticsQueryBody,
+      produces: ['application/json', 'text/csv'],
+      response: { 200: AnalyticsResponse },
+    },
+    handler: async (req, reply) => {
       const viewer = requireViewer(req)
       const query = parseAnalyticsQuery(req.body)
       if (needsPayoutsRead(query)) requireScope(viewer, 'PAYOUTS_READ')
@@ -48,7 +45,7 @@ export function analyticsRoutes(app: App, deps: Pick<Deps, 'db' | 'analytics'>):
       void reply.header('content-disposition', 'attachment; filename="analytics.csv"')
       return sendPieces(reply.type('text/csv; charset=utf-8'), writeCsv(query, slices))
     },
-  )
+  })
 }
 
 /**

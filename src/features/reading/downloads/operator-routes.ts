@@ -22,40 +22,34 @@ export function downloadOperatorRoutes(app: App, deps: DownloadDeps): void {
 }
 
 function batchRoute(app: App, deps: DownloadDeps): void {
-  app.post(
-    '/admin/downloads',
-    {
-      config: { ...config, withoutPage: 'For a CDN or a shop of the operator' },
-      schema: {
-        operationId: 'countDownloads',
-        summary: 'Report downloads that a CDN served from its cache',
-        description: 'Applies the rules of the file route. Does not detect duplicates: a repeated report counts twice.',
-        body: ReportedDownloads,
-        response: { 200: CountedDownloads },
-      },
+  app.post('/admin/downloads', {
+    config: { ...config, withoutPage: 'For a CDN or a shop of the operator' },
+    schema: {
+      operationId: 'countDownloads',
+      summary: 'Report downloads that a CDN served from its cache',
+      description: 'Applies the rules of the file route. Does not detect duplicates: a repeated report counts twice.',
+      body: ReportedDownloads,
+      response: { 200: CountedDownloads },
     },
-    (req) => {
+    handler: (req) => {
       const located = req.body.downloads.map((report, i) => ({ report, field: `downloads.${i}.` }))
       return countReportedDownloads(deps, located)
     },
-  )
+  })
 }
 
 function singleRoute(app: App, deps: DownloadDeps): void {
-  app.patch(
-    '/admin/_count-download',
-    {
-      config,
-      schema: {
-        operationId: 'countDownload',
-        hide: true,
-        summary: 'Count one download in the format of existing edge workers',
-        body: ReportedDownload,
-      },
+  app.patch('/admin/_count-download', {
+    config,
+    schema: {
+      operationId: 'countDownload',
+      hide: true,
+      summary: 'Count one download in the format of existing edge workers',
+      body: ReportedDownload,
     },
-    async (req) => {
+    handler: async (req) => {
       const { unknown } = await countReportedDownloads(deps, [{ report: req.body, field: '' }])
       if (unknown > 0) throw validationError('url', 'must be the URL of a file')
     },
-  )
+  })
 }

@@ -21,28 +21,25 @@ const YEAR_SECONDS = 31_536_000
 const INERT = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
 export function downloadRoutes(app: App, deps: DownloadDeps): void {
-  app.get(
-    '/data/:project_id/versions/:version_id/:filename',
-    {
-      config: {
-        isTransfer: true,
-        auth: { read: ['VERSION_READ'] },
-        limitedTokens: 'versions',
-        errors: ['206', '304', '416 invalid_input'],
-      },
-      schema: {
-        operationId: 'downloadFile',
-        summary: 'Download a file of a version',
-        description:
-          'Supports a single byte range (206). The content at a URL never changes; its ETag is the SHA-512 hash. If the ' +
-          'operator serves files from an object store, redirects (302) to a URL that is valid for some minutes.',
-        params: FileParams,
-        querystring: DownloadHints,
-        produces: ['application/octet-stream'],
-        response: {},
-      },
+  app.get('/data/:project_id/versions/:version_id/:filename', {
+    config: {
+      isTransfer: true,
+      auth: { read: ['VERSION_READ'] },
+      limitedTokens: 'versions',
+      errors: ['206', '304', '416 invalid_input'],
     },
-    async (req, reply) => {
+    schema: {
+      operationId: 'downloadFile',
+      summary: 'Download a file of a version',
+      description:
+        'Supports a single byte range (206). The content at a URL never changes; its ETag is the SHA-512 hash. If the ' +
+        'operator serves files from an object store, redirects (302) to a URL that is valid for some minutes.',
+      params: FileParams,
+      querystring: DownloadHints,
+      produces: ['application/octet-stream'],
+      response: {},
+    },
+    handler: async (req, reply) => {
       const { project_id, version_id, filename } = req.params
       const file = await findServedFile(deps.db, project_id, version_id, filename)
       if (file === undefined) throw notFound('file')
@@ -53,7 +50,7 @@ export function downloadRoutes(app: App, deps: DownloadDeps): void {
       requireDownloadable(req.viewer, file)
       return sendFile(req, reply, deps, file)
     },
-  )
+  })
   imageRoutes(app, deps)
   archiveRoutes(app, deps)
 }
@@ -120,19 +117,16 @@ async function countDownload(req: FastifyRequest, deps: DownloadDeps, file: Serv
 function imageRoutes(app: App, deps: Deps): void {
   const config = { auth: 'public', budget: 'asset' } as const
   const about = { summary: 'Get an image', produces: ['image/*'], response: {} }
-  app.get(
-    '/data/:folder/:picture',
-    { config: { ...config, errors: ['304'] }, schema: { operationId: 'getPicture', ...about, params: PictureParams } },
-    (req, reply) => sendImage(req, reply, deps, `${req.params.folder}/${req.params.picture}`),
-  )
-  app.get(
-    '/data/:folder/images/:picture',
-    {
-      config: { ...config, errors: ['304'] },
-      schema: { operationId: 'getGalleryPicture', ...about, params: PictureParams },
-    },
-    (req, reply) => sendImage(req, reply, deps, `${req.params.folder}/images/${req.params.picture}`),
-  )
+  app.get('/data/:folder/:picture', {
+    config: { ...config, errors: ['304'] },
+    schema: { operationId: 'getPicture', ...about, params: PictureParams },
+    handler: (req, reply) => sendImage(req, reply, deps, `${req.params.folder}/${req.params.picture}`),
+  })
+  app.get('/data/:folder/images/:picture', {
+    config: { ...config, errors: ['304'] },
+    schema: { operationId: 'getGalleryPicture', ...about, params: PictureParams },
+    handler: (req, reply) => sendImage(req, reply, deps, `${req.params.folder}/images/${req.params.picture}`),
+  })
 }
 
 async function sendImage(req: FastifyRequest, reply: FastifyReply, deps: Deps, path: string): Promise<never> {

@@ -51,23 +51,20 @@ export async function registerOpenApi(
   })
   for (const description of descriptions) {
     const { url, operationId, summary } = description
-    app.get(
-      url,
-      {
-        config: { auth: 'public', cache: 'shared', withoutPage: 'For programs and monitoring' },
-        schema: {
-          operationId,
-          summary,
-          tags: ['meta'],
-          produces: ['application/json'],
-          response: { 200: Type.Unsafe<string>({ type: 'object', description: 'OpenAPI 3.0' }) },
-        },
+    app.get(url, {
+      config: { auth: 'public', cache: 'shared', withoutPage: 'For programs and monitoring' },
+      schema: {
+        operationId,
+        summary,
+        tags: ['meta'],
+        produces: ['application/json'],
+        response: { 200: Type.Unsafe<string>({ type: 'object', description: 'OpenAPI 3.0' }) },
       },
-      async (_req, reply) => {
+      handler: async (_req, reply) => {
         const { bytes, etag } = openApiEntity(app, description)
         return sendBytes(reply, bytes, etag)
       },
-    )
+    })
   }
 }
 

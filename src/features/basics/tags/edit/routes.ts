@@ -21,18 +21,15 @@ const config = { auth: 'operator' } as const
 
 export function tagEditRoutes(app: App, deps: TagEditDeps & Pick<Deps, 'taxonomy'>): void {
   mountInternal(app, (scope) => {
-    scope.get(
-      '/admin/tags',
-      {
-        config,
-        schema: {
-          operationId: 'getEditableTags',
-          summary: 'List games, loaders, categories and game versions with the number of projects that use them',
-          response: { 200: EditableTags },
-        },
+    scope.get('/admin/tags', {
+      config,
+      schema: {
+        operationId: 'getEditableTags',
+        summary: 'List games, loaders, categories and game versions with the number of projects that use them',
+        response: { 200: EditableTags },
       },
-      () => readEditableTags(deps),
-    )
+      handler: () => readEditableTags(deps),
+    })
     for (const list of Object.keys(TAG_LISTS) as TagListName[]) listRoutes(scope, deps, list)
     for (const list of RENAMED_LISTS) renameRoute(scope, deps, list)
   })
@@ -40,46 +37,38 @@ export function tagEditRoutes(app: App, deps: TagEditDeps & Pick<Deps, 'taxonomy
 
 function listRoutes(app: App, deps: TagEditDeps, list: TagListName): void {
   const [id, words] = NAMES[list]
-  app.put(
-    `/admin/tags/${list}`,
-    {
-      config: { ...config, errors: ['409 conflict'] },
-      schema: {
-        operationId: `update${id}`,
-        summary: `Replace the list of ${words}`,
-        description:
-          'The list must agree with the other lists and the data files. The change takes effect in every process within ' +
-          'one second. Projects and versions keep tags that the list no longer has.',
-        body: LIST_INPUTS[list],
-      },
+  app.put(`/admin/tags/${list}`, {
+    config: { ...config, errors: ['409 conflict'] },
+    schema: {
+      operationId: `update${id}`,
+      summary: `Replace the list of ${words}`,
+      description:
+        'The list must agree with the other lists and the data files. The change takes effect in every process within ' +
+        'one second. Projects and versions keep tags that the list no longer has.',
+      body: LIST_INPUTS[list],
     },
-    async (req) => {
+    handler: async (req) => {
       const { rows, revision } = req.body as { rows: never; revision?: number }
       await updateTagList(deps, operatorOf(req), { list, rows, seen: revision } as ListEdit)
     },
-  )
-  app.delete(
-    `/admin/tags/${list}`,
-    {
-      config,
-      schema: { operationId: `reset${id}`, summary: `Use the list of ${words} from the data files again` },
-    },
-    (req): Promise<void> => updateTagList(deps, operatorOf(req), { list, rows: null, seen: undefined } as ListEdit),
-  )
+  })
+  app.delete(`/admin/tags/${list}`, {
+    config,
+    schema: { operationId: `reset${id}`, summary: `Use the list of ${words} from the data files again` },
+    handler: (req): Promise<void> =>
+      updateTagList(deps, operatorOf(req), { list, rows: null, seen: undefined } as ListEdit),
+  })
 }
 
 function renameRoute(app: App, deps: TagEditDeps, list: RenamedList): void {
   const [id, words] = NAMES[list]
-  app.post(
-    `/admin/tags/${list}/rename`,
-    {
-      config,
-      schema: {
-        operationId: `rename${id}`,
-        summary: `Rename one of the ${words}, also in everything that uses it`,
-        body: TagRename,
-      },
+  app.post(`/admin/tags/${list}/rename`, {
+    config,
+    schema: {
+      operationId: `rename${id}`,
+      summary: `Rename one of the ${words}, also in everything that uses it`,
+      body: TagRename,
     },
-    (req): Promise<void> => renameTag(deps, operatorOf(req), { list, ...req.body }),
-  )
+    handler: (req): Promise<void> => renameTag(deps, operatorOf(req), { list, ...req.body }),
+  })
 }

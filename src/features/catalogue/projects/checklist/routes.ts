@@ -10,19 +10,16 @@ import { checklistOf, listChecklistFacts } from './checklist.ts'
 import { ChecklistItemView } from './views.ts'
 
 export function checklistRoute(app: App, deps: ProjectReader): void {
-  app.get(
-    '/v3/project/:id/checklist',
-    {
-      config: { auth: { scope: ['PROJECT_READ'] }, limitedTokens: 'resource', cache: 'private' },
-      schema: {
-        operationId: 'getChecklist',
-        summary: 'List what a project needs before its review',
-        description: 'Only for members of the project and moderators. Submitting the project checks the needed items.',
-        params: ProjectParams,
-        response: { 200: Type.Array(ChecklistItemView) },
-      },
+  app.get('/v3/project/:id/checklist', {
+    config: { auth: { scope: ['PROJECT_READ'] }, limitedTokens: 'resource', cache: 'private' },
+    schema: {
+      operationId: 'getChecklist',
+      summary: 'List what a project needs before its review',
+      description: 'Only for members of the project and moderators. Submitting the project checks the needed items.',
+      params: ProjectParams,
+      response: { 200: Type.Array(ChecklistItemView) },
     },
-    async (req) => {
+    handler: async (req) => {
       const viewer = requireViewer(req)
       const { project, membership } = await getProjectAsMember(deps, viewer, req.params.id)
       requireMember(viewer, membership)
@@ -30,5 +27,5 @@ export function checklistRoute(app: App, deps: ProjectReader): void {
       if (facts === undefined) throw notFound('project')
       return checklistOf(facts)
     },
-  )
+  })
 }

@@ -19,20 +19,17 @@ export function galleryRoutes(app: App, deps: Deps, prefix: string): void {
   const path = `${prefix}/project/:id/gallery`
   openScope(app, (scope) => {
     leaveBodiesUnparsed(scope)
-    scope.post(
-      path,
-      {
-        config: { ...config, cost: COSTS.largePicture, errors: ['500 file_hosting_error'] },
-        schema: {
-          operationId: 'addGalleryPicture',
-          summary: 'Add an image to the gallery',
-          description: `The body is the image: at most ${GALLERY_BYTES_MAX / 1024 ** 2} MiB.`,
-          consumes: ['image/*'],
-          querystring: NewImageQuery,
-          ...about,
-        },
+    scope.post(path, {
+      config: { ...config, cost: COSTS.largePicture, errors: ['500 file_hosting_error'] },
+      schema: {
+        operationId: 'addGalleryPicture',
+        summary: 'Add an image to the gallery',
+        description: `The body is the image: at most ${GALLERY_BYTES_MAX / 1024 ** 2} MiB.`,
+        consumes: ['image/*'],
+        querystring: NewImageQuery,
+        ...about,
       },
-      async (req) => {
+      handler: async (req) => {
         const viewer = requireViewer(req)
         const { project, membership } = await getProjectAsMember(deps, viewer, req.params.id)
         await deps.files.assertAvailable()
@@ -44,45 +41,39 @@ export function galleryRoutes(app: App, deps: Deps, prefix: string): void {
           fields: toGalleryImageFields(req.query),
         })
       },
-    )
+    })
   })
-  app.patch(
-    path,
-    {
-      config,
-      schema: {
-        operationId: 'updateGalleryPicture',
-        summary: 'Edit a gallery image, or restore a deleted one',
-        description: 'An image that was deleted in the last 10 minutes is restored, also without any field.',
-        querystring: ImageQuery,
-        ...about,
-      },
+  app.patch(path, {
+    config,
+    schema: {
+      operationId: 'updateGalleryPicture',
+      summary: 'Edit a gallery image, or restore a deleted one',
+      description: 'An image that was deleted in the last 10 minutes is restored, also without any field.',
+      querystring: ImageQuery,
+      ...about,
     },
-    async (req) => {
+    handler: async (req) => {
       const viewer = requireViewer(req)
       const { project, membership } = await getProjectAsMember(deps, viewer, req.params.id)
       const { url, ...query } = req.query
       const fields = toGalleryImageFields(query)
       await updateGalleryImage(deps, viewer, { projectId: project.id, membership, url, fields })
     },
-  )
-  app.delete(
-    path,
-    {
-      config,
-      schema: {
-        operationId: 'removeGalleryPicture',
-        summary: 'Delete a gallery image',
-        description:
-          'The image leaves the gallery immediately. Its files are deleted after 10 minutes; until then, `PATCH` with its URL restores it.',
-        querystring: UrlQuery,
-        ...about,
-      },
+  })
+  app.delete(path, {
+    config,
+    schema: {
+      operationId: 'removeGalleryPicture',
+      summary: 'Delete a gallery image',
+      description:
+        'The image leaves the gallery immediately. Its files are deleted after 10 minutes; until then, `PATCH` with its URL restores it.',
+      querystring: UrlQuery,
+      ...about,
     },
-    async (req) => {
+    handler: async (req) => {
       const viewer = requireViewer(req)
       const { project, membership } = await getProjectAsMember(deps, viewer, req.params.id)
       await removeGalleryImage(deps, viewer, { projectId: project.id, membership, url: req.query.url })
     },
-  )
+  })
 }

@@ -10,25 +10,22 @@ import { SimilarQuery } from './requests.ts'
 import { SimilarProjectsView, toSimilarProjectView } from './views.ts'
 
 export function similarRoute(app: App, deps: ProjectReader): void {
-  app.get(
-    '/v3/project/similar',
-    {
-      config: {
-        auth: { scope: ['PROJECT_READ'] },
-        limitedTokens: 'resource',
-        cache: 'private',
-        errors: ['400 decoding_error'],
-      },
-      schema: {
-        operationId: 'listSimilarProjects',
-        summary: 'List projects with a similar name or icon',
-        description:
-          'Contains approved and archived projects and those of which the caller is a member; for moderators, every project.',
-        querystring: SimilarQuery,
-        response: { 200: SimilarProjectsView },
-      },
+  app.get('/v3/project/similar', {
+    config: {
+      auth: { scope: ['PROJECT_READ'] },
+      limitedTokens: 'resource',
+      cache: 'private',
+      errors: ['400 decoding_error'],
     },
-    async (req) => {
+    schema: {
+      operationId: 'listSimilarProjects',
+      summary: 'List projects with a similar name or icon',
+      description:
+        'Contains approved and archived projects and those of which the caller is a member; for moderators, every project.',
+      querystring: SimilarQuery,
+      response: { 200: SimilarProjectsView },
+    },
+    handler: async (req) => {
       const viewer = requireViewer(req)
       const { name, project_id } = req.query
       const projectId = project_id === undefined ? undefined : parseId(project_id, 'project_id')
@@ -38,5 +35,5 @@ export function similarRoute(app: App, deps: ProjectReader): void {
       const rows = await listSimilarProjects(deps.db, viewer, { name, projectId })
       return { projects: rows.map((row) => toSimilarProjectView(row, deps)) }
     },
-  )
+  })
 }

@@ -26,19 +26,16 @@ export function dependencyRoutes(app: App, deps: Deps): void {
 /** The v2 API has another prefix and other forms. */
 export function dependencyRoute(app: App, deps: Deps, api = V3): void {
   const { prefix, project, version } = api
-  app.get(
-    `${prefix}/project/:id/dependencies`,
-    {
-      config: { auth: { read: ['PROJECT_READ'] }, limitedTokens: 'resource', cache: 'public' },
-      schema: {
-        operationId: 'listProjectDependencies',
-        summary: 'List the projects and versions on which a project depends, newest first',
-        params: ProjectParams,
-        querystring: DependenciesQuery,
-        response: { 200: dependenciesView(project.schema, version.schema) },
-      },
+  app.get(`${prefix}/project/:id/dependencies`, {
+    config: { auth: { read: ['PROJECT_READ'] }, limitedTokens: 'resource', cache: 'public' },
+    schema: {
+      operationId: 'listProjectDependencies',
+      summary: 'List the projects and versions on which a project depends, newest first',
+      params: ProjectParams,
+      querystring: DependenciesQuery,
+      response: { 200: dependenciesView(project.schema, version.schema) },
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       const { id } = await getProject(deps, req.viewer, req.params.id)
       const { projects, versions } = await listDependencies(deps, req.viewer, id)
       const lists = {
@@ -47,23 +44,20 @@ export function dependencyRoute(app: App, deps: Deps, api = V3): void {
       }
       return sendObject(reply, Object.entries(lists))
     },
-  )
+  })
 }
 
 function dependentRoute(app: App, deps: Deps): void {
-  app.get(
-    '/v3/project/:id/dependents',
-    {
-      config: { auth: { read: ['PROJECT_READ'] }, limitedTokens: 'resource', cache: 'public' },
-      schema: {
-        operationId: 'listProjectDependents',
-        summary: 'List the projects whose listed versions depend on a project',
-        params: ProjectParams,
-        querystring: DependentsQuery,
-        response: { 200: DependentsView },
-      },
+  app.get('/v3/project/:id/dependents', {
+    config: { auth: { read: ['PROJECT_READ'] }, limitedTokens: 'resource', cache: 'public' },
+    schema: {
+      operationId: 'listProjectDependents',
+      summary: 'List the projects whose listed versions depend on a project',
+      params: ProjectParams,
+      querystring: DependentsQuery,
+      response: { 200: DependentsView },
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       const { id } = await getProject(deps, req.viewer, req.params.id)
       const { limit = 20, offset = 0, sort = 'downloads', type, scope, cursor } = req.query
       const slice = { limit, offset, sort, type, isLatest: scope === 'latest', after: readPosition(cursor) }
@@ -75,5 +69,5 @@ function dependentRoute(app: App, deps: Deps): void {
       })
       return sendObject(reply, Object.entries({ projects, total: entityOf(total), next: entityOf(next) }))
     },
-  )
+  })
 }

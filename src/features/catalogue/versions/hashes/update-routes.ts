@@ -46,20 +46,17 @@ export function sharedUpdateRoutes(app: App, deps: Deps, api = V3): void {
 const singleSummary = 'Get the latest version that can replace a file'
 
 function singleUpdate(app: App, deps: Deps, { prefix, version: { schema, toJson } }: CatalogueForms): void {
-  app.post(
-    `${prefix}/version_file/:hash/update`,
-    {
-      config: { ...config, errors: ['400 decoding_error'] },
-      schema: {
-        operationId: 'findUpdate',
-        summary: singleSummary,
-        params: HashParams,
-        querystring: FileQuery,
-        body: FilterBody,
-        response: { 200: schema },
-      },
+  app.post(`${prefix}/version_file/:hash/update`, {
+    config: { ...config, errors: ['400 decoding_error'] },
+    schema: {
+      operationId: 'findUpdate',
+      summary: singleSummary,
+      params: HashParams,
+      querystring: FileQuery,
+      body: FilterBody,
+      response: { 200: schema },
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       const version = await checkUpdate(
         deps,
         req.viewer,
@@ -68,7 +65,7 @@ function singleUpdate(app: App, deps: Deps, { prefix, version: { schema, toJson 
       )
       return sendBytes(reply, toJson(version).bytes)
     },
-  )
+  })
 }
 
 /** Returns the two bulk checks. Only one project can contain a file, so each list has one version. */
@@ -93,65 +90,59 @@ function bulkChecks({ version: { schema, toJson } }: CatalogueForms) {
 
 function bulkUpdates(app: App, deps: Deps, api: CatalogueForms): void {
   for (const { path, noun, schema, convert } of bulkChecks(api)) {
-    app.post(
-      `${api.prefix}/${path}`,
-      { config, schema: { operationId: `find${noun}`, ...schema, body: UpdateBody } },
-      async (req, reply) => {
+    app.post(`${api.prefix}/${path}`, {
+      config,
+      schema: { operationId: `find${noun}`, ...schema, body: UpdateBody },
+      handler: async (req, reply) => {
         const filter = filterOfBody(req.body, deps.taxonomy)
         const updates = await checkUpdates(deps, req.viewer, hashesOf(req.body), () => filter)
         return sendObject(reply, convertEach(updates, convert))
       },
-    )
+    })
   }
 }
 
 /** The checks with their parameters in the query, which only the v3 API has. */
 function queryUpdates(app: App, deps: Deps): void {
-  app.get(
-    '/v3/version_file/:hash/update',
-    {
-      config: { ...cached, errors: ['400 decoding_error'] },
-      schema: {
-        operationId: 'getUpdate',
-        summary: singleSummary,
-        params: HashParams,
-        querystring: SingleUpdateQuery,
-        response: { 200: VersionView },
-      },
+  app.get('/v3/version_file/:hash/update', {
+    config: { ...cached, errors: ['400 decoding_error'] },
+    schema: {
+      operationId: 'getUpdate',
+      summary: singleSummary,
+      params: HashParams,
+      querystring: SingleUpdateQuery,
+      response: { 200: VersionView },
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       const file = { ...req.params, ...req.query }
       const { bytes, etag } = await checkUpdate(deps, req.viewer, file, filterOfUpdateQuery(req.query, deps.taxonomy))
       return sendBytes(reply, bytes, etag)
     },
-  )
+  })
   for (const { path, noun, schema, convert } of bulkChecks(V3)) {
-    app.get(
-      `/v3/${path}`,
-      { config: cached, schema: { operationId: `get${noun}`, ...schema, querystring: UpdateQuery } },
-      async (req, reply) => {
+    app.get(`/v3/${path}`, {
+      config: cached,
+      schema: { operationId: `get${noun}`, ...schema, querystring: UpdateQuery },
+      handler: async (req, reply) => {
         const filter = filterOfUpdateQuery(req.query, deps.taxonomy)
         const updates = await checkUpdates(deps, req.viewer, hashesOf(req.query), () => filter)
         return sendObject(reply, convertEach(updates, convert))
       },
-    )
+    })
   }
 }
 
 function individualUpdates(app: App, deps: Deps, { prefix, version: { schema, toJson } }: CatalogueForms): void {
-  app.post(
-    `${prefix}/version_files/update_individual`,
-    {
-      config,
-      schema: {
-        operationId: 'findIndividualUpdates',
-        summary: 'Get the latest versions that can replace files, with a filter for each file',
-        description: `The files of one project can have at most ${FILTERS_PER_PROJECT_MAX} different filters.`,
-        body: IndividualBody,
-        response: { 200: ByHash(schema) },
-      },
+  app.post(`${prefix}/version_files/update_individual`, {
+    config,
+    schema: {
+      operationId: 'findIndividualUpdates',
+      summary: 'Get the latest versions that can replace files, with a filter for each file',
+      description: `The files of one project can have at most ${FILTERS_PER_PROJECT_MAX} different filters.`,
+      body: IndividualBody,
+      response: { 200: ByHash(schema) },
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       const filters = new Map<string, VersionFilter>()
       // Clients can send the same file twice; the filter of the first entry applies.
       for (const [index, entry] of [...req.body.hashes.entries()].toReversed())
@@ -160,5 +151,5 @@ function individualUpdates(app: App, deps: Deps, { prefix, version: { schema, to
       const updates = await checkUpdates(deps, req.viewer, query, (hash) => filters.get(hash) ?? {})
       return sendObject(reply, convertEach(updates, toJson))
     },
-  )
+  })
 }

@@ -21,22 +21,19 @@ import { updateVersions } from './update-versions.ts'
 export function versionEditRoutes(app: App, deps: Deps): void {
   versionDeletionRoute(app, deps)
   bulkRoute(app, deps)
-  app.patch(
-    '/v3/version/:id',
-    {
-      attachValidation: true,
-      config: { auth: { scope: ['VERSION_WRITE'] }, limitedTokens: 'versions', errors: ['500 file_hosting_error'] },
-      schema: {
-        operationId: 'updateVersion',
-        summary: 'Edit a version',
-        params: IdParams,
-        querystring: DryRunQuery,
-        headers: IfMatch,
-        body: VersionPatch,
-        response: { 200: DryRunView, 204: Empty },
-      },
+  app.patch('/v3/version/:id', {
+    attachValidation: true,
+    config: { auth: { scope: ['VERSION_WRITE'] }, limitedTokens: 'versions', errors: ['500 file_hosting_error'] },
+    schema: {
+      operationId: 'updateVersion',
+      summary: 'Edit a version',
+      params: IdParams,
+      querystring: DryRunQuery,
+      headers: IfMatch,
+      body: VersionPatch,
+      response: { 200: DryRunView, 204: Empty },
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       const viewer = requireViewer(req)
       return withBody(req, VersionPatch, async (patch: VersionPatch, found) => {
         const run = async (using: Deps): Promise<void> => {
@@ -49,50 +46,44 @@ export function versionEditRoutes(app: App, deps: Deps): void {
         return done(reply)
       })
     },
-  )
+  })
 }
 
 function bulkRoute(app: App, deps: Deps): void {
-  app.patch(
-    '/v3/versions',
-    {
-      config: {
-        auth: { scope: ['VERSION_WRITE'] },
-        limitedTokens: 'versions',
-        errors: ['400 decoding_error', '404 not_found'],
-      },
-      schema: {
-        operationId: 'updateVersions',
-        summary: 'Edit the status and simple fields of several versions in one transaction',
-        querystring: BulkQuery,
-        body: VersionBulkPatch,
-      },
+  app.patch('/v3/versions', {
+    config: {
+      auth: { scope: ['VERSION_WRITE'] },
+      limitedTokens: 'versions',
+      errors: ['400 decoding_error', '404 not_found'],
     },
-    async (req, reply) => {
+    schema: {
+      operationId: 'updateVersions',
+      summary: 'Edit the status and simple fields of several versions in one transaction',
+      querystring: BulkQuery,
+      body: VersionBulkPatch,
+    },
+    handler: async (req, reply) => {
       const viewer = requireViewer(req)
       const ids = parseIdList(req.query.ids)
       return sendDone(reply, deps, (using) => updateVersions(using, viewer, { ids, patch: req.body }))
     },
-  )
+  })
 }
 
 /** `prefix`: the v2 API has the same route. */
 export function versionDeletionRoute(app: App, deps: Deps, prefix = '/v3'): void {
-  app.delete(
-    `${prefix}/version/:id`,
-    {
-      config: { auth: { scope: ['VERSION_DELETE'] }, limitedTokens: 'resource' },
-      schema: {
-        operationId: 'deleteVersion',
-        summary: 'Delete a version with its files',
-        params: IdParams,
-        querystring: DryRunQuery,
-      },
+  app.delete(`${prefix}/version/:id`, {
+    config: { auth: { scope: ['VERSION_DELETE'] }, limitedTokens: 'resource' },
+    schema: {
+      operationId: 'deleteVersion',
+      summary: 'Delete a version with its files',
+      params: IdParams,
+      querystring: DryRunQuery,
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       const viewer = requireViewer(req)
       const { version, membership } = await getVersionAsMember(deps, viewer, parseId(req.params.id, 'id'))
       return sendDone(reply, deps, (using) => deleteVersion(using, viewer, { id: version.id, membership }))
     },
-  )
+  })
 }

@@ -22,35 +22,32 @@ import { receiveForm } from './version-form.ts'
 
 export function versionUploadRoutes(app: App, deps: Deps): void {
   openFormScope(app, (scope) => {
-    scope.post(
-      '/v3/version',
-      {
-        config: {
-          isTransfer: true,
-          auth: { scope: ['VERSION_CREATE'] },
-          limitedTokens: 'versions',
-          formData: { schema: VersionData },
-          cost: COSTS.archive,
-          errors: ['500 file_hosting_error'],
-        },
-        schema: {
-          operationId: 'createVersion',
-          summary: 'Publish a version with its files',
-          description:
-            'Send multipart/form-data whose first part is `data` (JSON). Without files, you can send this object as application/json instead.',
-          querystring: DryRunQuery,
-          consumes: ['multipart/form-data', 'application/json'],
-          response: { 200: DryRunView, 201: VersionView },
-        },
+    scope.post('/v3/version', {
+      config: {
+        isTransfer: true,
+        auth: { scope: ['VERSION_CREATE'] },
+        limitedTokens: 'versions',
+        formData: { schema: VersionData },
+        cost: COSTS.archive,
+        errors: ['500 file_hosting_error'],
       },
-      async (req, reply) => {
+      schema: {
+        operationId: 'createVersion',
+        summary: 'Publish a version with its files',
+        description:
+          'Send multipart/form-data whose first part is `data` (JSON). Without files, you can send this object as application/json instead.',
+        querystring: DryRunQuery,
+        consumes: ['multipart/form-data', 'application/json'],
+        response: { 200: DryRunView, 201: VersionView },
+      },
+      handler: async (req, reply) => {
         const viewer = requireViewer(req)
         const create = (using: Deps) => createVersion(using, viewer, (describe) => receiveForm(using, req, describe))
         if (isDryRun(req)) return sendDryRun(reply, deps, create, lookAtVersion)
         const version = await create(deps)
         return sendBytes(reply.status(201), version.bytes)
       },
-    )
+    })
   })
   fileUploadRoute(app, deps)
 }
@@ -58,26 +55,23 @@ export function versionUploadRoutes(app: App, deps: Deps): void {
 /** `prefix`: the v2 API has the same route. */
 export function fileUploadRoute(app: App, deps: Deps, prefix = '/v3'): void {
   openFormScope(app, (scope) => {
-    scope.post(
-      `${prefix}/version/:id/file`,
-      {
-        config: {
-          isTransfer: true,
-          auth: { scope: ['VERSION_WRITE'] },
-          limitedTokens: 'versions',
-          formData: { schema: FilesData, isOptional: true },
-          cost: COSTS.archive,
-        },
-        schema: {
-          operationId: 'addVersionFiles',
-          summary: 'Add files to a version',
-          params: IdParams,
-          querystring: DryRunQuery,
-          consumes: ['multipart/form-data', 'application/json'],
-          response: { 200: DryRunView, 204: Empty },
-        },
+    scope.post(`${prefix}/version/:id/file`, {
+      config: {
+        isTransfer: true,
+        auth: { scope: ['VERSION_WRITE'] },
+        limitedTokens: 'versions',
+        formData: { schema: FilesData, isOptional: true },
+        cost: COSTS.archive,
       },
-      async (req, reply) => {
+      schema: {
+        operationId: 'addVersionFiles',
+        summary: 'Add files to a version',
+        params: IdParams,
+        querystring: DryRunQuery,
+        consumes: ['multipart/form-data', 'application/json'],
+        response: { 200: DryRunView, 204: Empty },
+      },
+      handler: async (req, reply) => {
         const viewer = requireViewer(req)
         const { version, membership } = await getVersionAsMember(deps, viewer, parseId(req.params.id, 'id'))
         const add = (using: Deps) =>
@@ -90,6 +84,6 @@ export function fileUploadRoute(app: App, deps: Deps, prefix = '/v3'): void {
         await add(deps)
         return done(reply)
       },
-    )
+    })
   })
 }

@@ -59,98 +59,80 @@ function capabilities(scope: App): void {
 }
 
 function creation(scope: App, handlers: UploadHandlers): void {
-  scope.post(
-    PATH,
-    {
-      config: { ...config, errors: PART_ERRORS },
-      schema: {
-        operationId: 'createUpload',
-        summary: 'Create a resumable upload (tus)',
-        description:
-          `${NOTE} The header \`Upload-Length\` is the length of the file; \`Upload-Defer-Length: 1\` announces it later. ` +
-          '`Upload-Metadata` has `filename` in Base64. The body can be the first part, as `application/offset+octet-stream`.',
-        consumes: ['application/offset+octet-stream'],
-        response: { 201: Empty },
-      },
+  scope.post(PATH, {
+    config: { ...config, errors: PART_ERRORS },
+    schema: {
+      operationId: 'createUpload',
+      summary: 'Create a resumable upload (tus)',
+      description:
+        `${NOTE} The header \`Upload-Length\` is the length of the file; \`Upload-Defer-Length: 1\` announces it later. ` +
+        '`Upload-Metadata` has `filename` in Base64. The body can be the first part, as `application/offset+octet-stream`.',
+      consumes: ['application/offset+octet-stream'],
+      response: { 201: Empty },
     },
-    handlers.create,
-  )
+    handler: handlers.create,
+  })
 }
 
 function reads(scope: App, deps: Deps): void {
-  scope.get(
-    PATH,
-    {
-      config,
-      schema: {
-        operationId: 'listUploads',
-        summary: 'Get the uploads of the account that no version has used yet',
-        response: { 200: Type.Array(UploadView) },
-      },
+  scope.get(PATH, {
+    config,
+    schema: {
+      operationId: 'listUploads',
+      summary: 'Get the uploads of the account that no version has used yet',
+      response: { 200: Type.Array(UploadView) },
     },
-    async (req) => (await listUploads(deps, requireScopes(req))).map(uploadView),
-  )
-  scope.get(
-    `${PATH}/:id`,
-    {
-      config: { ...config, errors: ['412 invalid_input'] },
-      schema: {
-        operationId: 'getUpload',
-        summary: 'Get the stored length of an upload',
-        description: `${NOTE} tus clients send HEAD, and read the headers \`Upload-Offset\` and \`Upload-Length\`.`,
-        params: UploadParams,
-        response: { 200: UploadView },
-      },
+    handler: async (req) => (await listUploads(deps, requireScopes(req))).map(uploadView),
+  })
+  scope.get(`${PATH}/:id`, {
+    config: { ...config, errors: ['412 invalid_input'] },
+    schema: {
+      operationId: 'getUpload',
+      summary: 'Get the stored length of an upload',
+      description: `${NOTE} tus clients send HEAD, and read the headers \`Upload-Offset\` and \`Upload-Length\`.`,
+      params: UploadParams,
+      response: { 200: UploadView },
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       const upload = await getUpload(deps, requireUploader(req), req.params.id)
       void reply.headers({ ...stateHeaders(upload), ...offsetHeaders(upload) })
       return uploadView(upload)
     },
-  )
+  })
 }
 
 function writes(scope: App, { append, remove, state }: UploadHandlers): void {
-  scope.patch(
-    `${PATH}/:id`,
-    {
-      config: { ...config, errors: PART_ERRORS },
-      schema: {
-        operationId: 'appendToUpload',
-        summary: 'Add a part to an upload (tus)',
-        description: `${NOTE} \`Upload-Offset\` is the stored length. \`Upload-Checksum\` has the checksum of the body in Base64.`,
-        params: UploadParams,
-        consumes: ['application/offset+octet-stream'],
-      },
+  scope.patch(`${PATH}/:id`, {
+    config: { ...config, errors: PART_ERRORS },
+    schema: {
+      operationId: 'appendToUpload',
+      summary: 'Add a part to an upload (tus)',
+      description: `${NOTE} \`Upload-Offset\` is the stored length. \`Upload-Checksum\` has the checksum of the body in Base64.`,
+      params: UploadParams,
+      consumes: ['application/offset+octet-stream'],
     },
-    append,
-  )
-  scope.delete(
-    `${PATH}/:id`,
-    {
-      config: { ...config, errors: ['412 invalid_input'] },
-      schema: {
-        operationId: 'deleteUpload',
-        summary: 'Delete an upload (tus)',
-        description: NOTE,
-        params: UploadParams,
-      },
+    handler: append,
+  })
+  scope.delete(`${PATH}/:id`, {
+    config: { ...config, errors: ['412 invalid_input'] },
+    schema: {
+      operationId: 'deleteUpload',
+      summary: 'Delete an upload (tus)',
+      description: NOTE,
+      params: UploadParams,
     },
-    remove,
-  )
-  scope.post(
-    `${PATH}/:id`,
-    {
-      config: { ...config, errors: PART_ERRORS },
-      schema: {
-        operationId: 'overrideUploadMethod',
-        summary: 'Add a part to an upload, or delete it, where only POST is possible (tus)',
-        description: `${NOTE} The header \`X-HTTP-Method-Override\` is PATCH, DELETE or HEAD.`,
-        params: UploadParams,
-        consumes: ['application/offset+octet-stream'],
-      },
+    handler: remove,
+  })
+  scope.post(`${PATH}/:id`, {
+    config: { ...config, errors: PART_ERRORS },
+    schema: {
+      operationId: 'overrideUploadMethod',
+      summary: 'Add a part to an upload, or delete it, where only POST is possible (tus)',
+      description: `${NOTE} The header \`X-HTTP-Method-Override\` is PATCH, DELETE or HEAD.`,
+      params: UploadParams,
+      consumes: ['application/offset+octet-stream'],
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       const method = req.headers['x-http-method-override']
       if (method === 'PATCH') return append(req, reply)
       if (method === 'DELETE') return remove(req, reply)
@@ -158,5 +140,5 @@ function writes(scope: App, { append, remove, state }: UploadHandlers): void {
       requireUploader(req)
       throw invalidInput('The header X-HTTP-Method-Override must be PATCH, DELETE or HEAD', 'x-http-method-override')
     },
-  )
+  })
 }

@@ -16,59 +16,50 @@ type EntryRouteDeps = Pick<Deps, 'db' | 'cache' | 'taxonomy' | 'config' | 'files
 
 export function entryRoutes(app: App, deps: EntryRouteDeps): void {
   const config = { auth: { scope: ['VERSION_READ'] }, role: 'moderator' } as const
-  app.get(
-    '/moderation/versions/:id/entries',
-    {
-      config: { ...config, cost: 5, errors: ['500 file_hosting_error'] },
-      schema: {
-        operationId: 'listVersionEntries',
-        summary: 'List the entries of the archives of a version',
-        description:
-          'Compares the primary files of both versions, and other files of the same name. Counts as 5 requests.',
-        params: IdParams,
-        querystring: EntriesQuery,
-        response: { 200: EntriesView },
-      },
+  app.get('/moderation/versions/:id/entries', {
+    config: { ...config, cost: 5, errors: ['500 file_hosting_error'] },
+    schema: {
+      operationId: 'listVersionEntries',
+      summary: 'List the entries of the archives of a version',
+      description:
+        'Compares the primary files of both versions, and other files of the same name. Counts as 5 requests.',
+      params: IdParams,
+      querystring: EntriesQuery,
+      response: { 200: EntriesView },
     },
-    async (req) => {
+    handler: async (req) => {
       const viewer = requireViewer(req)
       const version = await getVersion(deps, viewer, req.params.id)
       const against = await comparedVersion(deps, viewer, { projectId: version.project.id, id: req.query.against })
       return toEntriesView(await listEntries(deps, { versionId: version.id, against }, toQuery(req.query)))
     },
-  )
-  app.get(
-    '/moderation/versions/:id/entry',
-    {
-      config: { ...config, cost: 5, errors: ['500 file_hosting_error'] },
-      schema: {
-        operationId: 'getVersionEntry',
-        summary: 'Get the text of an entry of an archive',
-        description: 'Counts as 5 requests.',
-        params: IdParams,
-        querystring: EntryTextQuery,
-        response: { 200: EntryTextView },
-      },
+  })
+  app.get('/moderation/versions/:id/entry', {
+    config: { ...config, cost: 5, errors: ['500 file_hosting_error'] },
+    schema: {
+      operationId: 'getVersionEntry',
+      summary: 'Get the text of an entry of an archive',
+      description: 'Counts as 5 requests.',
+      params: IdParams,
+      querystring: EntryTextQuery,
+      response: { 200: EntryTextView },
     },
-    async (req) => {
+    handler: async (req) => {
       const { id } = await getVersion(deps, requireViewer(req), req.params.id)
       return readEntryText(deps, { versionId: id, fileId: req.query.file, path: req.query.path })
     },
-  )
-  app.post(
-    '/moderation/files',
-    {
-      config: { auth: { scope: ['PROJECT_READ'] }, role: 'moderator' },
-      schema: {
-        operationId: 'listProjectsOfFiles',
-        summary: 'List the projects that contain files, by several hashes',
-        body: HashesBody,
-        response: { 200: ProjectsOfFilesView },
-      },
+  })
+  app.post('/moderation/files', {
+    config: { auth: { scope: ['PROJECT_READ'] }, role: 'moderator' },
+    schema: {
+      operationId: 'listProjectsOfFiles',
+      summary: 'List the projects that contain files, by several hashes',
+      body: HashesBody,
+      response: { 200: ProjectsOfFilesView },
     },
-    async (req) =>
+    handler: async (req) =>
       toProjectsView(await listFilesByHash(deps.db, [...new Set(req.body.hashes.map((hash) => hash.toLowerCase()))])),
-  )
+  })
 }
 
 function toQuery(request: Static<typeof EntriesQuery>): EntryQuery {

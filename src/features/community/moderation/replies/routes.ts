@@ -19,60 +19,48 @@ export function replyRoutes(app: App, deps: ReplyDeps): void {
 }
 
 function listRoutes(app: App, deps: ReplyDeps): void {
-  app.get(
-    '/moderation/replies',
-    {
-      config: READ,
-      schema: {
-        operationId: 'listSavedReplies',
-        summary: 'List the saved replies of moderators',
-        querystring: RepliesQuery,
-        response: { 200: ReplyListView },
-      },
+  app.get('/moderation/replies', {
+    config: READ,
+    schema: {
+      operationId: 'listSavedReplies',
+      summary: 'List the saved replies of moderators',
+      querystring: RepliesQuery,
+      response: { 200: ReplyListView },
     },
-    async (req) => ({ replies: (await listReplies(deps.db, req.query)).map(toReplyView) }),
-  )
-  app.put(
-    '/moderation/replies/order',
-    {
-      config: WRITE,
-      schema: {
-        operationId: 'orderSavedReplies',
-        summary: 'Set the order of the saved replies',
-        description: 'Returns 409 if another moderator has added or deleted a reply.',
-        body: ReplyOrder,
-      },
+    handler: async (req) => ({ replies: (await listReplies(deps.db, req.query)).map(toReplyView) }),
+  })
+  app.put('/moderation/replies/order', {
+    config: WRITE,
+    schema: {
+      operationId: 'orderSavedReplies',
+      summary: 'Set the order of the saved replies',
+      description: 'Returns 409 if another moderator has added or deleted a reply.',
+      body: ReplyOrder,
     },
-    (req): Promise<void> => orderReplies(deps, parseOrder(req.body)),
-  )
+    handler: (req): Promise<void> => orderReplies(deps, parseOrder(req.body)),
+  })
 }
 
 function editRoutes(app: App, deps: ReplyDeps): void {
-  app.post(
-    '/moderation/replies',
-    {
-      config: { ...WRITE, errors: ['400 LimitReached'] },
-      schema: {
-        operationId: 'createSavedReply',
-        summary: 'Create a saved reply',
-        description: 'An instance can have 500 replies.',
-        body: NewReply,
-        response: { 201: ReplyView },
-      },
+  app.post('/moderation/replies', {
+    config: { ...WRITE, errors: ['400 LimitReached'] },
+    schema: {
+      operationId: 'createSavedReply',
+      summary: 'Create a saved reply',
+      description: 'An instance can have 500 replies.',
+      body: NewReply,
+      response: { 201: ReplyView },
     },
-    async (req, reply) => reply.status(201).send(toReplyView(await createReply(deps, checkReply(req.body)))),
-  )
-  app.patch(
-    '/moderation/replies/:id',
-    {
-      config: WRITE,
-      schema: { operationId: 'updateSavedReply', summary: 'Edit a saved reply', params: IdParams, body: ReplyPatch },
-    },
-    (req): Promise<void> => updateReply(deps, parseId(req.params.id, 'id'), checkReply(req.body)),
-  )
-  app.delete(
-    '/moderation/replies/:id',
-    { config: WRITE, schema: { operationId: 'deleteSavedReply', summary: 'Delete a saved reply', params: IdParams } },
-    (req): Promise<void> => deleteReply(deps.db, parseId(req.params.id, 'id')),
-  )
+    handler: async (req, reply) => reply.status(201).send(toReplyView(await createReply(deps, checkReply(req.body)))),
+  })
+  app.patch('/moderation/replies/:id', {
+    config: WRITE,
+    schema: { operationId: 'updateSavedReply', summary: 'Edit a saved reply', params: IdParams, body: ReplyPatch },
+    handler: (req): Promise<void> => updateReply(deps, parseId(req.params.id, 'id'), checkReply(req.body)),
+  })
+  app.delete('/moderation/replies/:id', {
+    config: WRITE,
+    schema: { operationId: 'deleteSavedReply', summary: 'Delete a saved reply', params: IdParams },
+    handler: (req): Promise<void> => deleteReply(deps.db, parseId(req.params.id, 'id')),
+  })
 }

@@ -5,18 +5,15 @@ import { listDecisionDays, listModeratorDecisions, medianWait, readBacklog } fro
 import { QueueStatisticsView, toQueueStatistics } from './views.ts'
 
 export function queueStatisticsRoute(app: App, deps: Pick<Deps, 'db' | 'now'>): void {
-  app.get(
-    '/moderation/statistics',
-    {
-      config: { auth: { scope: ['PROJECT_READ'] }, role: 'moderator' },
-      schema: {
-        operationId: 'getQueueStatistics',
-        summary: 'Get figures about the moderation queue',
-        response: { 200: QueueStatisticsView },
-      },
+  app.get('/moderation/statistics', {
+    config: { auth: { scope: ['PROJECT_READ'] }, role: 'moderator' },
+    schema: {
+      operationId: 'getQueueStatistics',
+      summary: 'Get figures about the moderation queue',
+      response: { 200: QueueStatisticsView },
     },
-    () => readQueueStatistics(deps),
-  )
+    handler: () => readQueueStatistics(deps),
+  })
 }
 
 /** Reads all figures. */

@@ -17,76 +17,64 @@ const WRITE = {
 } as const
 
 export function takedownRoutes(app: App, deps: TakedownDeps): void {
-  app.post(
-    '/moderation/takedown',
-    {
-      config: { ...WRITE, errors: ['404 not_found'] },
-      schema: {
-        operationId: 'takeDown',
-        summary: 'Take content down',
-        description:
-          'Hides the content, blocks the contents of its files, and deletes nothing. With `dry_run`, only returns what the ' +
-          'takedown would change. Adds entries to the audit log and notifies the members.',
-        body: TakedownInput,
-        response: { 200: TakedownView },
-      },
+  app.post('/moderation/takedown', {
+    config: { ...WRITE, errors: ['404 not_found'] },
+    schema: {
+      operationId: 'takeDown',
+      summary: 'Take content down',
+      description:
+        'Hides the content, blocks the contents of its files, and deletes nothing. With `dry_run`, only returns what the ' +
+        'takedown would change. Adds entries to the audit log and notifies the members.',
+      body: TakedownInput,
+      response: { 200: TakedownView },
     },
-    async (req) => {
+    handler: async (req) => {
       const viewer = requireViewer(req)
       const takedown = parseTakedown(req.body, deps.taxonomy)
       if (req.body.dry_run === true) return toTakedownView(await previewTakedown(deps, takedown), null)
       const done = await takeDown(deps, viewer, takedown)
       return toTakedownView(done, done.id)
     },
-  )
-  app.post(
-    '/moderation/takedown/:id/undo',
-    {
-      config: WRITE,
-      schema: {
-        operationId: 'undoTakedown',
-        summary: 'Undo a takedown',
-        description:
-          'Restores what the takedown changed and nobody has changed since, and lifts the blocks of its files. After an ' +
-          'hour, only operators can undo it.',
-        params: IdParams,
-        response: { 200: UndoneView },
-      },
+  })
+  app.post('/moderation/takedown/:id/undo', {
+    config: WRITE,
+    schema: {
+      operationId: 'undoTakedown',
+      summary: 'Undo a takedown',
+      description:
+        'Restores what the takedown changed and nobody has changed since, and lifts the blocks of its files. After an ' +
+        'hour, only operators can undo it.',
+      params: IdParams,
+      response: { 200: UndoneView },
     },
-    async (req) => ({ left: await undoTakedown(deps, requireViewer(req), parseId(req.params.id, 'id')) }),
-  )
+    handler: async (req) => ({ left: await undoTakedown(deps, requireViewer(req), parseId(req.params.id, 'id')) }),
+  })
   blockedFileRoutes(app, deps)
 }
 
 function blockedFileRoutes(app: App, deps: TakedownDeps): void {
-  app.get(
-    '/moderation/blocked_files',
-    {
-      config: { auth: { scope: ['VERSION_READ'] }, role: 'moderator' },
-      schema: {
-        operationId: 'listBlockedFiles',
-        summary: 'List the blocked files',
-        description: 'Newest first.',
-        querystring: PageQuery,
-        response: { 200: BlockedFilesView },
-      },
+  app.get('/moderation/blocked_files', {
+    config: { auth: { scope: ['VERSION_READ'] }, role: 'moderator' },
+    schema: {
+      operationId: 'listBlockedFiles',
+      summary: 'List the blocked files',
+      description: 'Newest first.',
+      querystring: PageQuery,
+      response: { 200: BlockedFilesView },
     },
-    async ({ query: { limit = 100, offset = 0 } }) => ({
+    handler: async ({ query: { limit = 100, offset = 0 } }) => ({
       total: await countBlockedFiles(deps.db),
       files: (await listBlockedFiles(deps.db, { limit, offset })).map(toBlockedFileView),
     }),
-  )
-  app.delete(
-    '/moderation/blocked_files/:hash',
-    {
-      config: WRITE,
-      schema: {
-        operationId: 'unblockFile',
-        summary: 'Lift the block of a file',
-        description: 'Only for operators. Any project can then contain the file. Hidden content stays hidden.',
-        params: BlockedFileParams,
-      },
+  })
+  app.delete('/moderation/blocked_files/:hash', {
+    config: WRITE,
+    schema: {
+      operationId: 'unblockFile',
+      summary: 'Lift the block of a file',
+      description: 'Only for operators. Any project can then contain the file. Hidden content stays hidden.',
+      params: BlockedFileParams,
     },
-    (req): Promise<void> => liftBlock(deps, requireViewer(req), req.params.hash),
-  )
+    handler: (req): Promise<void> => liftBlock(deps, requireViewer(req), req.params.hash),
+  })
 }

@@ -22,78 +22,66 @@ export function userRecordRoutes(app: App, deps: UserRecordDeps): void {
 }
 
 function recordRoute(app: App, deps: UserRecordDeps): void {
-  app.get(
-    '/moderation/users/:id',
-    {
-      config: READ,
-      schema: {
-        operationId: 'getUserRecord',
-        summary: 'Get the record of a user',
-        description: 'Decisions on their projects, reports by and about them, quarantined versions and suspensions.',
-        params: UserParams,
-        response: { 200: UserRecordView },
-      },
+  app.get('/moderation/users/:id', {
+    config: READ,
+    schema: {
+      operationId: 'getUserRecord',
+      summary: 'Get the record of a user',
+      description: 'Decisions on their projects, reports by and about them, quarantined versions and suspensions.',
+      params: UserParams,
+      response: { 200: UserRecordView },
     },
-    async (req) => {
+    handler: async (req) => {
       const account = await getAccountByName(deps.db, req.params.id, { withLeaving: true })
       return toUserRecordView(account, await getUserRecord(deps.db, account.id), deps)
     },
-  )
+  })
 }
 
 function noteRoutes(app: App, deps: UserRecordDeps): void {
-  app.get(
-    '/moderation/users/:id/notes',
-    {
-      config: READ,
-      schema: {
-        operationId: 'getUserNote',
-        summary: "Get the moderators' note about a user",
-        params: UserParams,
-        response: { 200: NoteView },
-      },
+  app.get('/moderation/users/:id/notes', {
+    config: READ,
+    schema: {
+      operationId: 'getUserNote',
+      summary: "Get the moderators' note about a user",
+      params: UserParams,
+      response: { 200: NoteView },
     },
-    async (req) => {
+    handler: async (req) => {
       const { id } = await getAccountByName(deps.db, req.params.id, { withLeaving: true })
       return toNoteView(await getNote(deps.db, id))
     },
-  )
-  app.put(
-    '/moderation/users/:id/notes',
-    {
-      config: WRITE,
-      schema: {
-        operationId: 'writeUserNote',
-        summary: "Change the moderators' note about a user",
-        description: 'Returns 409 with the current note if another moderator has changed it since `revision`.',
-        params: UserParams,
-        body: NoteInput,
-        response: { 200: NoteView },
-      },
+  })
+  app.put('/moderation/users/:id/notes', {
+    config: WRITE,
+    schema: {
+      operationId: 'writeUserNote',
+      summary: "Change the moderators' note about a user",
+      description: 'Returns 409 with the current note if another moderator has changed it since `revision`.',
+      params: UserParams,
+      body: NoteInput,
+      response: { 200: NoteView },
     },
-    async (req) => {
+    handler: async (req) => {
       const viewer = requireViewer(req)
       const { id: accountId } = await getAccountByName(deps.db, req.params.id, { withLeaving: true })
       return toNoteView(await writeNote(deps, viewer, { accountId, note: checkNote(req.body) }))
     },
-  )
-  app.post(
-    '/moderation/users/:id/operator-message',
-    {
-      config: WRITE,
-      schema: {
-        operationId: 'askOperators',
-        summary: 'Send a message about a user to the operators',
-        description: 'For decisions that only admins can make, such as a suspension. The admins receive an email.',
-        params: UserParams,
-        body: OperatorMessage,
-      },
+  })
+  app.post('/moderation/users/:id/operator-message', {
+    config: WRITE,
+    schema: {
+      operationId: 'askOperators',
+      summary: 'Send a message about a user to the operators',
+      description: 'For decisions that only admins can make, such as a suspension. The admins receive an email.',
+      params: UserParams,
+      body: OperatorMessage,
     },
-    async (req) => {
+    handler: async (req) => {
       const viewer = requireViewer(req)
       const message = parseOperatorMessage(req.body)
       const { id: accountId } = await getAccountByName(deps.db, req.params.id, { withLeaving: true })
       await askOperators(deps, viewer, { accountId, message })
     },
-  )
+  })
 }

@@ -20,59 +20,50 @@ export function organizationProjectRoutes(
   app: App,
   deps: Pick<Deps, 'db' | 'cache' | 'taxonomy' | 'config' | 'now'>,
 ): void {
-  app.get(
-    '/v3/organization/:id/projects',
-    {
-      config: { auth: { read: ['PROJECT_READ'] }, limitedTokens: 'resource', cache: 'public' },
-      schema: {
-        operationId: 'listOrganizationProjects',
-        summary: "List an organization's projects, newest first",
-        params: OrganizationParams,
-        response: { 200: Type.Array(ProjectView) },
-      },
+  app.get('/v3/organization/:id/projects', {
+    config: { auth: { read: ['PROJECT_READ'] }, limitedTokens: 'resource', cache: 'public' },
+    schema: {
+      operationId: 'listOrganizationProjects',
+      summary: "List an organization's projects, newest first",
+      params: OrganizationParams,
+      response: { 200: Type.Array(ProjectView) },
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       // Hidden projects require both scopes.
       const viewer = viewerHas(req.viewer, 'ORGANIZATION_READ') ? req.viewer : null
       const { id } = await getOrganization(deps, req.params.id)
       const ids = await listOrganizationProjectIds(deps.db, viewer, [id])
       return sendList(reply, await listVisibleProjects(deps, viewer, ids))
     },
-  )
-  app.post(
-    '/v3/organization/:id/projects',
-    {
-      config: move,
-      schema: {
-        operationId: 'addOrganizationProject',
-        summary: 'Transfer a project to an organization',
-        description: 'Only for the owner of the project, who must be a member of the organization with ADD_PROJECT.',
-        params: OrganizationParams,
-        body: ProjectAddition,
-      },
+  })
+  app.post('/v3/organization/:id/projects', {
+    config: move,
+    schema: {
+      operationId: 'addOrganizationProject',
+      summary: 'Transfer a project to an organization',
+      description: 'Only for the owner of the project, who must be a member of the organization with ADD_PROJECT.',
+      params: OrganizationParams,
+      body: ProjectAddition,
     },
-    async (req) => {
+    handler: async (req) => {
       const viewer = requireViewer(req)
       const names = { organizationName: req.params.id, projectName: req.body.project_id }
       await addProject(deps, viewer, names)
     },
-  )
-  app.delete(
-    '/v3/organization/:id/projects/:project_id',
-    {
-      config: move,
-      schema: {
-        operationId: 'removeOrganizationProject',
-        summary: 'Transfer a project from an organization to one of its members',
-        params: ProjectParams,
-        body: ProjectRemoval,
-      },
+  })
+  app.delete('/v3/organization/:id/projects/:project_id', {
+    config: move,
+    schema: {
+      operationId: 'removeOrganizationProject',
+      summary: 'Transfer a project from an organization to one of its members',
+      params: ProjectParams,
+      body: ProjectRemoval,
     },
-    async (req) => {
+    handler: async (req) => {
       const viewer = requireViewer(req)
       const newOwnerId = parseBodyId(req.body.new_owner, 'new_owner')
       const names = { organizationName: req.params.id, projectNames: [req.params.project_id] }
       await removeProjects(deps, viewer, { ...names, newOwnerId })
     },
-  )
+  })
 }

@@ -44,7 +44,7 @@ export function tagRoutesV2(app: App, { taxonomy }: Pick<Deps, 'taxonomy'>): voi
     about: { operationId: string; summary: string },
     element: Schema,
     give: () => Type.Static<Schema>[],
-  ) => app.get(path, { config, schema: { ...about, response: { 200: Type.Array(element) } } }, give as never)
+  ) => app.get(path, { config, schema: { ...about, response: { 200: Type.Array(element) } }, handler: give as never })
 
   list('/tag/category', { operationId: 'listCategoriesV2', summary: 'List the categories' }, Category, () =>
     toCategoryViews(taxonomy),
@@ -81,25 +81,22 @@ export function tagRoutesV2(app: App, { taxonomy }: Pick<Deps, 'taxonomy'>): voi
 }
 
 function gameVersions(app: App, { taxonomy }: Pick<Deps, 'taxonomy'>): void {
-  app.get(
-    '/tag/game_version',
-    {
-      config,
-      schema: {
-        operationId: 'listGameVersionsV2',
-        summary: 'List the game versions, newest first',
-        querystring: Type.Object({
-          type: Type.Optional(Type.String({ maxLength: 64, description: 'release, snapshot, beta or alpha' })),
-          major: Type.Optional(
-            Type.Boolean({
-              description: 'Whether to return only major versions (true) or only others (false). Default: all',
-            }),
-          ),
-        }),
-        response: { 200: Type.Array(GameVersion) },
-      },
+  app.get('/tag/game_version', {
+    config,
+    schema: {
+      operationId: 'listGameVersionsV2',
+      summary: 'List the game versions, newest first',
+      querystring: Type.Object({
+        type: Type.Optional(Type.String({ maxLength: 64, description: 'release, snapshot, beta or alpha' })),
+        major: Type.Optional(
+          Type.Boolean({
+            description: 'Whether to return only major versions (true) or only others (false). Default: all',
+          }),
+        ),
+      }),
+      response: { 200: Type.Array(GameVersion) },
     },
-    (req) => {
+    handler: (req) => {
       return toLoaderFieldValues(taxonomy, 'game_versions', req.query)
         .map(({ value, type, created, major }) => ({
           version: value,
@@ -109,7 +106,7 @@ function gameVersions(app: App, { taxonomy }: Pick<Deps, 'taxonomy'>): void {
         }))
         .sort((a, b) => (a.date < b.date ? 1 : a.date > b.date ? -1 : 0))
     },
-  )
+  })
 }
 
 function toLoader({ icon, name, supported_project_types: types }: Static<typeof LoaderV3>) {

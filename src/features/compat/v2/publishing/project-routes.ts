@@ -53,25 +53,22 @@ function creation(app: App, deps: Deps): void {
     // The handler reads the form part by part.
     scope.removeAllContentTypeParsers()
     leaveFormsUnparsed(scope)
-    scope.post(
-      '/project',
-      {
-        config: {
-          isTransfer: true,
-          auth: { scope: ['PROJECT_CREATE'] },
-          limitedTokens: 'resource',
-          formData: { schema: ProjectDataV2 },
-          cost: COSTS.archive,
-        },
-        schema: {
-          operationId: 'createProjectV2',
-          summary: 'Create a project with versions and files, or a draft without versions',
-          querystring: DryRunQuery,
-          consumes: ['multipart/form-data'],
-          response: { 200: ProjectV2, 204: Empty },
-        },
+    scope.post('/project', {
+      config: {
+        isTransfer: true,
+        auth: { scope: ['PROJECT_CREATE'] },
+        limitedTokens: 'resource',
+        formData: { schema: ProjectDataV2 },
+        cost: COSTS.archive,
       },
-      async (req, reply) => {
+      schema: {
+        operationId: 'createProjectV2',
+        summary: 'Create a project with versions and files, or a draft without versions',
+        querystring: DryRunQuery,
+        consumes: ['multipart/form-data'],
+        response: { 200: ProjectV2, 204: Empty },
+      },
+      handler: async (req, reply) => {
         const viewer = requireViewer(req)
         const create = (using: Deps) =>
           createProject(using, viewer, (describe) =>
@@ -85,27 +82,24 @@ function creation(app: App, deps: Deps): void {
         if (isDryRun(req)) return sendDone(reply, deps, create)
         return sendBytes(reply, projectBytes(deps, await create(deps)).bytes)
       },
-    )
+    })
   })
 }
 
 function edit(app: App, deps: Deps): void {
-  app.patch(
-    '/project/:id',
-    {
-      config: WRITE,
-      schema: {
-        operationId: 'updateProjectV2',
-        summary: 'Edit a project',
-        description:
-          'Changed sides are written to every listed version. This also requires the scope `VERSION_WRITE` and the ' +
-          'permission to edit versions.',
-        params: ProjectParams,
-        querystring: DryRunQuery,
-        body: ProjectPatchV2,
-      },
+  app.patch('/project/:id', {
+    config: WRITE,
+    schema: {
+      operationId: 'updateProjectV2',
+      summary: 'Edit a project',
+      description:
+        'Changed sides are written to every listed version. This also requires the scope `VERSION_WRITE` and the ' +
+        'permission to edit versions.',
+      params: ProjectParams,
+      querystring: DryRunQuery,
+      body: ProjectPatchV2,
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       const viewer = requireViewer(req)
       const { project, membership } = await getProjectAsMember(deps, viewer, req.params.id)
       const patch = toProjectPatch(req.body, deps.taxonomy)
@@ -131,44 +125,38 @@ function edit(app: App, deps: Deps): void {
         sendDone(reply, deps, (using) => updateProject(using, viewer, change)),
       )
     },
-  )
+  })
 }
 
 function bulkEdit(app: App, deps: Deps): void {
-  app.patch(
-    '/projects',
-    {
-      config: { ...WRITE, errors: ['400 decoding_error', '404 not_found'] },
-      schema: {
-        operationId: 'updateProjectsV2',
-        summary: 'Edit categories and links of many projects. If one edit fails, no project is changed',
-        querystring: BulkQuery,
-        body: ProjectBulkPatchV2,
-      },
+  app.patch('/projects', {
+    config: { ...WRITE, errors: ['400 decoding_error', '404 not_found'] },
+    schema: {
+      operationId: 'updateProjectsV2',
+      summary: 'Edit categories and links of many projects. If one edit fails, no project is changed',
+      querystring: BulkQuery,
+      body: ProjectBulkPatchV2,
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       const ids = parseIdList(req.query.ids)
       const viewer = requireViewer(req)
       const patch = toBulkPatch(req.body, deps.taxonomy)
       return sendDone(reply, deps, (using) => updateProjects(using, viewer, { ids, patch }))
     },
-  )
+  })
 }
 
 function schedule(app: App, deps: Deps): void {
-  app.post(
-    '/project/:id/schedule',
-    {
-      config: WRITE,
-      schema: {
-        operationId: 'scheduleProjectV2',
-        summary: 'Schedule a status change of a project',
-        params: ProjectParams,
-        querystring: DryRunQuery,
-        body: ProjectSchedule,
-      },
+  app.post('/project/:id/schedule', {
+    config: WRITE,
+    schema: {
+      operationId: 'scheduleProjectV2',
+      summary: 'Schedule a status change of a project',
+      params: ProjectParams,
+      querystring: DryRunQuery,
+      body: ProjectSchedule,
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       const viewer = requireViewer(req)
       const { project, membership } = await getProjectAsMember(deps, viewer, req.params.id)
       const { time, requested_status } = req.body
@@ -177,5 +165,5 @@ function schedule(app: App, deps: Deps): void {
         sendDone(reply, deps, (using) => updateProject(using, viewer, { project, membership, patch })),
       )
     },
-  )
+  })
 }

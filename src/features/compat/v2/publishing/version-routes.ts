@@ -49,27 +49,24 @@ function creation(app: App, deps: Deps): void {
     // The handler reads the form part by part.
     scope.removeAllContentTypeParsers()
     leaveFormsUnparsed(scope)
-    scope.post(
-      '/version',
-      {
-        config: {
-          isTransfer: true,
-          auth: { scope: ['VERSION_CREATE'] },
-          limitedTokens: 'versions',
-          formData: { schema: VersionDataV2 },
-          cost: COSTS.archive,
-        },
-        schema: {
-          operationId: 'createVersionV2',
-          summary: 'Publish a version with its files',
-          description:
-            'If the name of a form part or a file ends in `.mrpack`, the version is a pack and `loaders` are the loaders inside it.',
-          querystring: DryRunQuery,
-          consumes: ['multipart/form-data'],
-          response: { 200: VersionV2, 204: Empty },
-        },
+    scope.post('/version', {
+      config: {
+        isTransfer: true,
+        auth: { scope: ['VERSION_CREATE'] },
+        limitedTokens: 'versions',
+        formData: { schema: VersionDataV2 },
+        cost: COSTS.archive,
       },
-      async (req, reply) => {
+      schema: {
+        operationId: 'createVersionV2',
+        summary: 'Publish a version with its files',
+        description:
+          'If the name of a form part or a file ends in `.mrpack`, the version is a pack and `loaders` are the loaders inside it.',
+        querystring: DryRunQuery,
+        consumes: ['multipart/form-data'],
+        response: { 200: VersionV2, 204: Empty },
+      },
+      handler: async (req, reply) => {
         const viewer = requireViewer(req)
         const create = (using: Deps) =>
           createVersion(using, viewer, (describe) =>
@@ -83,7 +80,7 @@ function creation(app: App, deps: Deps): void {
         if (isDryRun(req)) return sendDone(reply, deps, create)
         return sendBytes(reply, versionBytes(deps, await create(deps)).bytes)
       },
-    )
+    })
   })
 }
 
@@ -101,19 +98,16 @@ function translateVersion(deps: Deps): Translate {
 
 function edits(app: App, deps: Deps): void {
   const config = { auth: { scope: ['VERSION_WRITE'] }, limitedTokens: 'versions' } as const
-  app.patch(
-    '/version/:id',
-    {
-      config,
-      schema: {
-        operationId: 'updateVersionV2',
-        summary: 'Edit a version',
-        params: IdParams,
-        querystring: DryRunQuery,
-        body: VersionPatchV2,
-      },
+  app.patch('/version/:id', {
+    config,
+    schema: {
+      operationId: 'updateVersionV2',
+      summary: 'Edit a version',
+      params: IdParams,
+      querystring: DryRunQuery,
+      body: VersionPatchV2,
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       const viewer = requireViewer(req)
       const { version, membership } = await getVersionAsMember(deps, viewer, parseId(req.params.id, 'id'))
       const { loaders }: VersionView = JSON.parse(version.bytes.toString())
@@ -123,20 +117,17 @@ function edits(app: App, deps: Deps): void {
         sendDone(reply, deps, (using) => updateVersion(using, viewer, change)),
       )
     },
-  )
-  app.post(
-    '/version/:id/schedule',
-    {
-      config,
-      schema: {
-        operationId: 'scheduleVersionV2',
-        summary: 'Schedule a status change of a version',
-        params: IdParams,
-        querystring: DryRunQuery,
-        body: VersionSchedule,
-      },
+  })
+  app.post('/version/:id/schedule', {
+    config,
+    schema: {
+      operationId: 'scheduleVersionV2',
+      summary: 'Schedule a status change of a version',
+      params: IdParams,
+      querystring: DryRunQuery,
+      body: VersionSchedule,
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       const viewer = requireViewer(req)
       const { version, membership } = await getVersionAsMember(deps, viewer, parseId(req.params.id, 'id'))
       const { time, requested_status } = req.body
@@ -146,5 +137,5 @@ function edits(app: App, deps: Deps): void {
         sendDone(reply, deps, (using) => updateVersion(using, viewer, change)),
       )
     },
-  )
+  })
 }

@@ -15,25 +15,22 @@ import { SearchResultV2 } from './views.ts'
 export function searchRoutesV2(app: App, deps: Pick<Deps, 'search' | 'cache' | 'config'>): void {
   const foldCase = caseFolder()
   const memory = createHitMemory(deps.cache)
-  app.get(
-    '/search',
-    {
-      config: { auth: 'public', cache: 'shared' },
-      schema: {
-        operationId: 'searchProjectsV2',
-        summary: 'Search for projects',
-        description:
-          'Returns approved and archived projects that match all filters. Types, categories, licences and sides are not ' +
-          'case-sensitive.',
-        querystring: SearchParameters,
-        response: { 200: SearchResultV2 },
-      },
+  app.get('/search', {
+    config: { auth: 'public', cache: 'shared' },
+    schema: {
+      operationId: 'searchProjectsV2',
+      summary: 'Search for projects',
+      description:
+        'Returns approved and archived projects that match all filters. Types, categories, licences and sides are not ' +
+        'case-sensitive.',
+      querystring: SearchParameters,
+      response: { 200: SearchResultV2 },
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       const query = parseSearchRequest(req.query, foldCase)
       return sendBytes(reply, writeResult(query, await searchProjects(deps, query, callerOf(req)), memory))
     },
-  )
+  })
 }
 
 function writeResult({ offset, limit }: SearchQuery, { body, totalHits }: SearchAnswer, memory: HitMemory): Buffer {

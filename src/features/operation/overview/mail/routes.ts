@@ -10,37 +10,31 @@ import { sendTestMail } from './send-test-mail.ts'
 import { MailView, TestResultView } from './views.ts'
 
 export function mailRoutes(app: App, deps: DeliveryDeps & Pick<Deps, 'cache' | 'config'>): void {
-  app.get(
-    '/admin/mail',
-    {
-      config: { auth: 'operator' },
-      schema: {
-        operationId: 'getOutgoingMail',
-        summary: 'Get the queued, sent and rejected emails',
-        description: 'To send rejected emails again, retry their jobs.',
-        querystring: MailQuery,
-        response: { 200: MailView },
-      },
+  app.get('/admin/mail', {
+    config: { auth: 'operator' },
+    schema: {
+      operationId: 'getOutgoingMail',
+      summary: 'Get the queued, sent and rejected emails',
+      description: 'To send rejected emails again, retry their jobs.',
+      querystring: MailQuery,
+      response: { 200: MailView },
     },
-    async (req) => {
+    handler: async (req) => {
       const { sent: isSent, before, limit = 50 } = req.query
       return loadMail(deps, { isSent, before, limit })
     },
-  )
-  app.post(
-    '/admin/mail/test',
-    {
-      config: { auth: 'operator', cost: COSTS.password },
-      schema: {
-        operationId: 'sendTestMail',
-        summary: "Send an email to the caller's own address",
-        description: 'Requires the session of an admin, because the admin key has no email address.',
-        response: { 200: TestResultView },
-      },
+  })
+  app.post('/admin/mail/test', {
+    config: { auth: 'operator', cost: COSTS.password },
+    schema: {
+      operationId: 'sendTestMail',
+      summary: "Send an email to the caller's own address",
+      description: 'Requires the session of an admin, because the admin key has no email address.',
+      response: { 200: TestResultView },
     },
-    async (req) => {
+    handler: async (req) => {
       if (req.viewer === null) throw invalidInput('The admin key has no email address; use the session of an admin')
       return sendTestMail(deps, req.viewer)
     },
-  )
+  })
 }

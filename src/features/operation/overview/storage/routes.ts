@@ -7,28 +7,22 @@ import { measureStorage } from './measure-storage.ts'
 import { StorageView } from './views.ts'
 
 export function storageRoutes(app: App, deps: Pick<Deps, 'db' | 'cache' | 'config'>): void {
-  app.get(
-    '/admin/storage',
-    {
-      config: { auth: 'operator' },
-      schema: {
-        operationId: 'getStorage',
-        summary: 'Get the usage and growth of the storage',
-        description: 'A job measures the storage every day.',
-        response: { 200: StorageView },
-      },
+  app.get('/admin/storage', {
+    config: { auth: 'operator' },
+    schema: {
+      operationId: 'getStorage',
+      summary: 'Get the usage and growth of the storage',
+      description: 'A job measures the storage every day.',
+      response: { 200: StorageView },
     },
-    () => loadStorage(deps),
-  )
-  app.post(
-    '/admin/storage/measure',
-    {
-      config: { auth: 'operator', whenReadOnly: 'answers' },
-      schema: {
-        operationId: 'measureStorage',
-        summary: 'Measure the storage now, in the background',
-      },
+    handler: () => loadStorage(deps),
+  })
+  app.post('/admin/storage/measure', {
+    config: { auth: 'operator', whenReadOnly: 'answers' },
+    schema: {
+      operationId: 'measureStorage',
+      summary: 'Measure the storage now, in the background',
     },
-    (req): Promise<void> => measureStorage(deps, operatorOf(req)),
-  )
+    handler: (req): Promise<void> => measureStorage(deps, operatorOf(req)),
+  })
 }

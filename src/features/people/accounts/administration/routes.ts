@@ -45,129 +45,108 @@ async function confirmedOperator(
 }
 
 function suspensionRoutes(app: App, deps: AdministrationDeps): void {
-  app.get(
-    '/admin/suspended-users',
-    {
-      config,
-      schema: {
-        operationId: 'listSuspendedUsers',
-        summary: 'List suspended accounts, newest suspension first',
-        querystring: PageQuery,
-        response: { 200: Type.Array(SuspendedAccount) },
-      },
+  app.get('/admin/suspended-users', {
+    config,
+    schema: {
+      operationId: 'listSuspendedUsers',
+      summary: 'List suspended accounts, newest suspension first',
+      querystring: PageQuery,
+      response: { 200: Type.Array(SuspendedAccount) },
     },
-    async (req) => {
+    handler: async (req) => {
       const { limit = 100, offset = 0 } = req.query
       return (await listSuspended(deps.db, new Date(deps.now()), { limit, offset })).map(toSuspendedAccount)
     },
-  )
-  app.put(
-    '/admin/user/:id/suspension',
-    {
-      config: confirmed,
-      schema: {
-        operationId: 'suspendUser',
-        summary: 'Suspend an account, or change the reason and the end of its suspension',
-        description:
-          'Ends all sessions of the account and disables its tokens until the suspension ends. Notifies the user by ' +
-          'email. Admins cannot suspend themselves, and the last admin cannot be suspended.',
-        params: UserParams,
-        body: Suspension,
-      },
+  })
+  app.put('/admin/user/:id/suspension', {
+    config: confirmed,
+    schema: {
+      operationId: 'suspendUser',
+      summary: 'Suspend an account, or change the reason and the end of its suspension',
+      description:
+        'Ends all sessions of the account and disables its tokens until the suspension ends. Notifies the user by ' +
+        'email. Admins cannot suspend themselves, and the last admin cannot be suspended.',
+      params: UserParams,
+      body: Suspension,
     },
-    async (req) => {
+    handler: async (req) => {
       const suspension = toSuspension(req.body, deps.now())
       await suspendAccount(deps, await confirmedOperator(deps, req), { name: req.params.id, ...suspension })
     },
-  )
-  app.delete(
-    '/admin/user/:id/suspension',
-    {
-      config: confirmed,
-      schema: {
-        operationId: 'unsuspendUser',
-        summary: 'Lift the suspension of an account',
-        params: UserParams,
-        body: OwnerProofBody,
-      },
+  })
+  app.delete('/admin/user/:id/suspension', {
+    config: confirmed,
+    schema: {
+      operationId: 'unsuspendUser',
+      summary: 'Lift the suspension of an account',
+      params: UserParams,
+      body: OwnerProofBody,
     },
-    async (req) => {
+    handler: async (req) => {
       await unsuspendAccount(deps, await confirmedOperator(deps, req), req.params.id)
     },
-  )
+  })
 }
 
 function deletionRoutes(app: App, deps: AdministrationDeps): void {
-  app.get(
-    '/admin/deleted-users',
-    {
-      config,
-      schema: {
-        operationId: 'listDeletedUsers',
-        summary: 'List accounts whose deletion can still be undone, earliest due date first',
-        querystring: PageQuery,
-        response: { 200: Type.Array(DeletedAccount) },
-      },
+  app.get('/admin/deleted-users', {
+    config,
+    schema: {
+      operationId: 'listDeletedUsers',
+      summary: 'List accounts whose deletion can still be undone, earliest due date first',
+      querystring: PageQuery,
+      response: { 200: Type.Array(DeletedAccount) },
     },
-    async (req) => {
+    handler: async (req) => {
       const { limit = 100, offset = 0 } = req.query
       return (await listPendingDeletions(deps.db, { limit, offset })).map(toDeletedAccount)
     },
-  )
-  app.delete(
-    '/admin/user/:id/deletion',
-    {
-      config: confirmed,
-      schema: {
-        operationId: 'restoreUser',
-        summary: 'Undo the deletion of an account',
-        description:
-          'Restores what the account owned, published and followed, except what was deleted or has a new owner. ' +
-          'Sessions and tokens are not restored. Notifies the user by email.',
-        params: UserParams,
-        body: OwnerProofBody,
-      },
+  })
+  app.delete('/admin/user/:id/deletion', {
+    config: confirmed,
+    schema: {
+      operationId: 'restoreUser',
+      summary: 'Undo the deletion of an account',
+      description:
+        'Restores what the account owned, published and followed, except what was deleted or has a new owner. ' +
+        'Sessions and tokens are not restored. Notifies the user by email.',
+      params: UserParams,
+      body: OwnerProofBody,
     },
-    async (req) => {
+    handler: async (req) => {
       await restoreAccount(deps, await confirmedOperator(deps, req), req.params.id)
     },
-  )
+  })
 }
 
 function credentialRoutes(app: App, deps: AdministrationDeps): void {
-  app.delete(
-    '/admin/user/:id/sessions',
-    {
-      config: confirmed,
-      schema: {
-        operationId: 'signOutUser',
-        summary: 'End all sessions of an account, and optionally revoke its tokens',
-        params: UserParams,
-        querystring: SignOutQuery,
-        body: OwnerProofBody,
-      },
+  app.delete('/admin/user/:id/sessions', {
+    config: confirmed,
+    schema: {
+      operationId: 'signOutUser',
+      summary: 'End all sessions of an account, and optionally revoke its tokens',
+      params: UserParams,
+      querystring: SignOutQuery,
+      body: OwnerProofBody,
     },
-    async (req) => {
+    handler: async (req) => {
       const { tokens = false } = req.query
       await signOutAccount(deps, await confirmedOperator(deps, req), { name: req.params.id, tokens })
     },
-  )
-  app.post(
-    '/admin/user/:id/password-link',
-    {
-      config: confirmed,
-      schema: {
-        operationId: 'makePasswordLink',
-        summary: 'Create a link with which a user can set a new password',
-        description: 'The link works once and expires after 24 hours. Depot does not send it: give it to the user.',
-        params: UserParams,
-        body: OwnerProofBody,
-        response: { 201: PasswordLink },
-      },
+  })
+  app.post('/admin/user/:id/password-link', {
+    config: confirmed,
+    schema: {
+      operationId: 'makePasswordLink',
+      summary: 'Create a link with which a user can set a new password',
+      description: 'The link works once and expires after 24 hours. Depot does not send it: give it to the user.',
+      params: UserParams,
+      body: OwnerProofBody,
+      response: { 201: PasswordLink },
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       const { url, expires } = await makePasswordLink(deps, await confirmedOperator(deps, req), req.params.id)
       return reply.status(201).send({ url, expires: expires.toISOString() })
     },
-  )
+  })
 }

@@ -25,39 +25,33 @@ export function codeHostRoutes(app: App, deps: AccountDeps): void {
 }
 
 function linkRoutes(app: App, deps: AccountDeps): void {
-  app.post(
-    '/auth/code-host',
-    {
-      config: {
-        ...config,
-        errors: ['401 invalid_credentials', '404 not_found', '424 auth_error'],
-        withoutPage: 'For tools with a token of the code host; deprecated in favour of access tokens',
-      },
-      schema: {
-        operationId: 'linkCodeHost',
-        summary: 'Link the account at the code host that owns a token',
-        description:
-          'Requires a confirmed password. Depot then accepts personal tokens of the linked account as credentials. Deprecated: use access tokens.',
-        body: CodeHostLink,
-      },
+  app.post('/auth/code-host', {
+    config: {
+      ...config,
+      errors: ['401 invalid_credentials', '404 not_found', '424 auth_error'],
+      withoutPage: 'For tools with a token of the code host; deprecated in favour of access tokens',
     },
-    async (req) => {
+    schema: {
+      operationId: 'linkCodeHost',
+      summary: 'Link the account at the code host that owns a token',
+      description:
+        'Requires a confirmed password. Depot then accepts personal tokens of the linked account as credentials. Deprecated: use access tokens.',
+      body: CodeHostLink,
+    },
+    handler: async (req) => {
       const { token, ...proof } = req.body
       await linkCodeHost(deps, requireViewer(req), { token, proof })
     },
-  )
-  app.delete(
-    '/auth/code-host',
-    {
-      config: {
-        ...config,
-        withoutPage: 'For tools with a token of the code host; deprecated in favour of access tokens',
-      },
-      schema: {
-        operationId: 'unlinkCodeHost',
-        summary: 'Remove the link to the code host',
-      },
+  })
+  app.delete('/auth/code-host', {
+    config: {
+      ...config,
+      withoutPage: 'For tools with a token of the code host; deprecated in favour of access tokens',
     },
-    (req): Promise<void> => unlinkCodeHost(deps, requireViewer(req)),
-  )
+    schema: {
+      operationId: 'unlinkCodeHost',
+      summary: 'Remove the link to the code host',
+    },
+    handler: (req): Promise<void> => unlinkCodeHost(deps, requireViewer(req)),
+  })
 }

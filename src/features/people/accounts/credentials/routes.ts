@@ -17,41 +17,35 @@ export function credentialRoutes(app: App, deps: AccountDeps): void {
 }
 
 function passwordRoutes(app: App, deps: AccountDeps): void {
-  app.post(
-    '/auth/password/reset',
-    {
-      config: { auth: 'public', errors: ['400 captcha_error'] },
-      schema: {
-        operationId: 'requestPasswordReset',
-        summary: 'Send a password reset link by email',
-        description: 'The response does not reveal whether the account exists.',
-        body: PasswordResetRequest,
-      },
+  app.post('/auth/password/reset', {
+    config: { auth: 'public', errors: ['400 captcha_error'] },
+    schema: {
+      operationId: 'requestPasswordReset',
+      summary: 'Send a password reset link by email',
+      description: 'The response does not reveal whether the account exists.',
+      body: PasswordResetRequest,
     },
-    async (req) => {
+    handler: async (req) => {
       const { username: name, challenge } = req.body
       await requestPasswordReset(deps, { name, challenge, address: req.clientAddress })
     },
-  )
-  app.patch(
-    '/auth/password',
-    {
-      // With a flow, no sign-in is required. Otherwise the handler requires USER_AUTH_WRITE.
-      config: {
-        auth: { read: SCOPES.map(({ name }) => name) },
-        cost: COSTS.password,
-        whenReadOnly: 'refused',
-        errors: ['401 invalid_credentials'],
-      },
-      schema: {
-        operationId: 'changePassword',
-        summary: 'Set a password with the old password or the flow of a reset link',
-        description:
-          'Ends all other sessions and, unless `end_tokens` is false, everything else that acts for the account.',
-        body: PasswordChange,
-      },
+  })
+  app.patch('/auth/password', {
+    // With a flow, no sign-in is required. Otherwise the handler requires USER_AUTH_WRITE.
+    config: {
+      auth: { read: SCOPES.map(({ name }) => name) },
+      cost: COSTS.password,
+      whenReadOnly: 'refused',
+      errors: ['401 invalid_credentials'],
     },
-    async (req) => {
+    schema: {
+      operationId: 'changePassword',
+      summary: 'Set a password with the old password or the flow of a reset link',
+      description:
+        'Ends all other sessions and, unless `end_tokens` is false, everything else that acts for the account.',
+      body: PasswordChange,
+    },
+    handler: async (req) => {
       const { flow, old_password, new_password: newPassword, end_tokens: endTokens = true } = req.body
       const { password = old_password, code } = req.body
       if (flow !== undefined) {
@@ -62,65 +56,53 @@ function passwordRoutes(app: App, deps: AccountDeps): void {
         await changePassword(deps, { viewer, newPassword, endTokens, proof: { password, code } })
       }
     },
-  )
+  })
 }
 
 function emailRoutes(app: App, deps: AccountDeps): void {
-  app.patch(
-    '/auth/email',
-    {
-      config: {
-        auth: { scope: ['USER_AUTH_WRITE'] },
-        cost: COSTS.password,
-        errors: ['401 invalid_credentials', '404 not_found'],
-      },
-      schema: {
-        operationId: 'changeEmail',
-        summary: 'Change the email address',
-        description: 'Sends a link to the previous email address that can undo the change for 7 days.',
-        body: EmailChange,
-      },
+  app.patch('/auth/email', {
+    config: {
+      auth: { scope: ['USER_AUTH_WRITE'] },
+      cost: COSTS.password,
+      errors: ['401 invalid_credentials', '404 not_found'],
     },
-    async (req) => {
+    schema: {
+      operationId: 'changeEmail',
+      summary: 'Change the email address',
+      description: 'Sends a link to the previous email address that can undo the change for 7 days.',
+      body: EmailChange,
+    },
+    handler: async (req) => {
       const { email, ...proof } = req.body
       await changeEmail(deps, { viewer: requireViewer(req), email, proof })
     },
-  )
-  app.post(
-    '/auth/email/resend_verify',
-    {
-      config: { auth: { scope: ['USER_AUTH_WRITE'] } },
-      schema: {
-        operationId: 'resendVerification',
-        summary: 'Resend the verification link',
-      },
+  })
+  app.post('/auth/email/resend_verify', {
+    config: { auth: { scope: ['USER_AUTH_WRITE'] } },
+    schema: {
+      operationId: 'resendVerification',
+      summary: 'Resend the verification link',
     },
-    (req): Promise<void> => resendVerification(deps, requireViewer(req).id),
-  )
-  app.post(
-    '/auth/email/undo',
-    {
-      config: { auth: 'public', errors: ['409 conflict'] },
-      schema: {
-        operationId: 'undoEmailChange',
-        summary: 'Undo a change of the email address with the flow of a link',
-        description:
-          'Ends all sessions and removes the password. Removes two-factor sign-in and ends tokens, authorizations, secret feeds and trusted publishers that were added after the change; switches the webhooks of the user off. Sends a link to set a new password.',
-        body: EmailFlow,
-      },
+    handler: (req): Promise<void> => resendVerification(deps, requireViewer(req).id),
+  })
+  app.post('/auth/email/undo', {
+    config: { auth: 'public', errors: ['409 conflict'] },
+    schema: {
+      operationId: 'undoEmailChange',
+      summary: 'Undo a change of the email address with the flow of a link',
+      description:
+        'Ends all sessions and removes the password. Removes two-factor sign-in and ends tokens, authorizations, secret feeds and trusted publishers that were added after the change; switches the webhooks of the user off. Sends a link to set a new password.',
+      body: EmailFlow,
     },
-    (req): Promise<void> => undoEmailChange(deps, req.body.flow, clientOf(req)),
-  )
-  app.post(
-    '/auth/email/verify',
-    {
-      config: { auth: 'public' },
-      schema: {
-        operationId: 'verifyEmail',
-        summary: 'Verify an email address with the flow of a link',
-        body: EmailFlow,
-      },
+    handler: (req): Promise<void> => undoEmailChange(deps, req.body.flow, clientOf(req)),
+  })
+  app.post('/auth/email/verify', {
+    config: { auth: 'public' },
+    schema: {
+      operationId: 'verifyEmail',
+      summary: 'Verify an email address with the flow of a link',
+      body: EmailFlow,
     },
-    (req): Promise<void> => verifyEmail(deps, req.body.flow),
-  )
+    handler: (req): Promise<void> => verifyEmail(deps, req.body.flow),
+  })
 }

@@ -14,47 +14,38 @@ const config = { auth: 'operator' } as const
 
 export function invitationRoutes(app: App, deps: InvitationDeps): void {
   mountInternal(app, (scope) => {
-    scope.get(
-      '/admin/invitations',
-      {
-        config,
-        schema: {
-          operationId: 'listInvitations',
-          summary: 'List invitations, newest first',
-          querystring: PageQuery,
-          response: { 200: Type.Array(InvitationView) },
-        },
+    scope.get('/admin/invitations', {
+      config,
+      schema: {
+        operationId: 'listInvitations',
+        summary: 'List invitations, newest first',
+        querystring: PageQuery,
+        response: { 200: Type.Array(InvitationView) },
       },
-      async (req) => {
+      handler: async (req) => {
         const { limit = 100, offset = 0 } = req.query
         return (await listInvitations(deps.db, { limit, offset })).map(toInvitationView)
       },
-    )
-    scope.post(
-      '/admin/invitations',
-      {
-        config,
-        schema: {
-          operationId: 'createInvitation',
-          summary: 'Create an invitation',
-          description:
-            'If `registration` is `invitation`, users need the code of an invitation to sign up. If `email` is set and SMTP is configured, Depot sends the invitation to that address.',
-          body: NewInvitation,
-          response: { 201: NewInvitationView },
-        },
+    })
+    scope.post('/admin/invitations', {
+      config,
+      schema: {
+        operationId: 'createInvitation',
+        summary: 'Create an invitation',
+        description:
+          'If `registration` is `invitation`, users need the code of an invitation to sign up. If `email` is set and SMTP is configured, Depot sends the invitation to that address.',
+        body: NewInvitation,
+        response: { 201: NewInvitationView },
       },
-      async (req, reply) => {
+      handler: async (req, reply) => {
         const input = toInvitation(req.body, deps.now())
         return reply.status(201).send(await createInvitation(deps, operatorOf(req), input))
       },
-    )
-    scope.delete(
-      '/admin/invitations/:id',
-      {
-        config,
-        schema: { operationId: 'revokeInvitation', summary: 'Revoke an invitation', params: IdParams },
-      },
-      (req): Promise<void> => revokeInvitation(deps, operatorOf(req), parseId(req.params.id, 'id')),
-    )
+    })
+    scope.delete('/admin/invitations/:id', {
+      config,
+      schema: { operationId: 'revokeInvitation', summary: 'Revoke an invitation', params: IdParams },
+      handler: (req): Promise<void> => revokeInvitation(deps, operatorOf(req), parseId(req.params.id, 'id')),
+    })
   })
 }

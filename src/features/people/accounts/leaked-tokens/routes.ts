@@ -14,23 +14,20 @@ import { ReportOutcome } from './views.ts'
 const REPORT_BYTES_MAX = 256 * 1024
 
 export function leakedTokenRoutes(app: App, deps: LeakDeps & Pick<Deps, 'config' | 'now'>): void {
-  app.post(
-    '/v3/leaked-token',
-    {
-      config: { auth: 'public', cost: COSTS.password, withoutPage: 'For programs that have a token' },
-      schema: {
-        operationId: 'revokeLeakedToken',
-        summary: 'Revoke a token that was found in public',
-        description:
-          'Revokes a token of any kind and notifies its owner by email. Returns 204 for every text, so that the response does not tell whether the token worked.',
-        body: LeakedToken,
-      },
+  app.post('/v3/leaked-token', {
+    config: { auth: 'public', cost: COSTS.password, withoutPage: 'For programs that have a token' },
+    schema: {
+      operationId: 'revokeLeakedToken',
+      summary: 'Revoke a token that was found in public',
+      description:
+        'Revokes a token of any kind and notifies its owner by email. Returns 204 for every text, so that the response does not tell whether the token worked.',
+      body: LeakedToken,
     },
-    async (req) => {
+    handler: async (req) => {
       const actor = { kind: 'anonymous', address: req.clientAddress } as const
       await revokeLeakedToken(deps, req.body.token.trim(), { actor })
     },
-  )
+  })
   const { leakReportKeysUrl } = deps.config.accounts
   const keys = leakReportKeysUrl === undefined ? undefined : createReportKeys(leakReportKeysUrl, deps.now)
   mountInternal(app, (scope) => reportRoute(scope, deps, keys))
@@ -39,25 +36,22 @@ export function leakedTokenRoutes(app: App, deps: LeakDeps & Pick<Deps, 'config'
 function reportRoute(app: App, deps: LeakDeps, keys: ReportKeys | undefined): void {
   openScope(app, (scope) => {
     leaveBodiesUnparsed(scope)
-    scope.post(
-      '/leaked-tokens',
-      {
-        config: {
-          auth: 'public',
-          cost: COSTS.password,
-          rawBody: LeakReports,
-          errors: ['401 unauthorized', '404 not_found', '424 auth_error'],
-          withoutPage: 'For programs that have a token',
-        },
-        schema: {
-          operationId: 'reportLeakedTokens',
-          summary: 'Revoke tokens that a code host has found',
-          description: `For the code host whose keys the operator has configured (\`LEAK_REPORT_KEYS_URL\`); otherwise 404. The body is a JSON array of at most ${REPORTS_MAX} objects with \`token\`, \`type\` and \`url\`, signed in the headers \`Github-Public-Key-Identifier\` and \`Github-Public-Key-Signature\` (ECDSA P-256 with SHA-256 over the body).`,
-          consumes: ['application/json'],
-          response: { 200: Type.Array(ReportOutcome) },
-        },
+    scope.post('/leaked-tokens', {
+      config: {
+        auth: 'public',
+        cost: COSTS.password,
+        rawBody: LeakReports,
+        errors: ['401 unauthorized', '404 not_found', '424 auth_error'],
+        withoutPage: 'For programs that have a token',
       },
-      async (req) => {
+      schema: {
+        operationId: 'reportLeakedTokens',
+        summary: 'Revoke tokens that a code host has found',
+        description: `For the code host whose keys the operator has configured (\`LEAK_REPORT_KEYS_URL\`); otherwise 404. The body is a JSON array of at most ${REPORTS_MAX} objects with \`token\`, \`type\` and \`url\`, signed in the headers \`Github-Public-Key-Identifier\` and \`Github-Public-Key-Signature\` (ECDSA P-256 with SHA-256 over the body).`,
+        consumes: ['application/json'],
+        response: { 200: Type.Array(ReportOutcome) },
+      },
+      handler: async (req) => {
         if (keys === undefined) throw new ApiError('not_found', 'This instance accepts no reports of a code host')
         const body = await readRawBody(req.body, { maxBytes: REPORT_BYTES_MAX, field: 'body' })
         const keyId = String(req.headers['github-public-key-identifier'] ?? '')
@@ -76,6 +70,6 @@ function reportRoute(app: App, deps: LeakDeps, keys: ReportKeys | undefined): vo
         }
         return outcomes
       },
-    )
+    })
   })
 }

@@ -10,18 +10,15 @@ import { PasswordChangeRequired, TwoFactorRequired, toPasswordChangeRequired } f
 import { signIn, signInWithCode } from './sign-in.ts'
 
 export function signInRoutes(app: App, deps: AccountDeps): void {
-  app.post(
-    '/auth/login',
-    {
-      config: { auth: 'public', cost: COSTS.password, errors: ['400 captcha_error', '401 invalid_credentials'] },
-      schema: {
-        operationId: 'signIn',
-        summary: 'Sign in with a username or email address and a password',
-        body: Credentials,
-        response: { 200: Type.Union([SessionView, TwoFactorRequired, PasswordChangeRequired]) },
-      },
+  app.post('/auth/login', {
+    config: { auth: 'public', cost: COSTS.password, errors: ['400 captcha_error', '401 invalid_credentials'] },
+    schema: {
+      operationId: 'signIn',
+      summary: 'Sign in with a username or email address and a password',
+      body: Credentials,
+      response: { 200: Type.Union([SessionView, TwoFactorRequired, PasswordChangeRequired]) },
     },
-    async (req) => {
+    handler: async (req) => {
       const { username: name, password, challenge, undo_deletion: undoDeletion } = req.body
       const result = await signIn(deps, { name, password, challenge, undoDeletion, client: clientOf(req) })
       if ('session' in result) return result.session
@@ -32,21 +29,18 @@ export function signInRoutes(app: App, deps: AccountDeps): void {
         flow: result.flow,
       }
     },
-  )
-  app.post(
-    '/auth/login/2fa',
-    {
-      config: { auth: 'public', errors: ['401 invalid_credentials'] },
-      schema: {
-        operationId: 'signInWithSecondFactor',
-        summary: 'Complete a sign-in with a two-factor code or a backup code',
-        body: SecondFactor,
-        response: { 200: Type.Union([SessionView, PasswordChangeRequired]) },
-      },
+  })
+  app.post('/auth/login/2fa', {
+    config: { auth: 'public', errors: ['401 invalid_credentials'] },
+    schema: {
+      operationId: 'signInWithSecondFactor',
+      summary: 'Complete a sign-in with a two-factor code or a backup code',
+      body: SecondFactor,
+      response: { 200: Type.Union([SessionView, PasswordChangeRequired]) },
     },
-    async (req) => {
+    handler: async (req) => {
       const result = await signInWithCode(deps, { ...req.body, client: clientOf(req) })
       return 'session' in result ? result.session : toPasswordChangeRequired(result.flow)
     },
-  )
+  })
 }

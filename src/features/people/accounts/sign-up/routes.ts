@@ -10,62 +10,53 @@ import { emailKeyRequired, signUp, validateSignUp } from './sign-up.ts'
 
 export function signUpRoutes(app: App, deps: AccountDeps): void {
   const { config } = deps
-  app.post(
-    '/auth/create',
-    {
-      config: { auth: 'public', cost: COSTS.password, errors: ['400 captcha_error', '409 conflict', '424 auth_error'] },
-      schema: {
-        operationId: 'createAccount',
-        summary: 'Sign up',
-        description:
-          'After 5 sign-ups within an hour with email addresses of other accounts, clients in the same address range (IPv4 /24, IPv6 /48) get 401 with the field `email_key` for every email address, and Depot sends an email with a link to continue.',
-        body: NewAccount,
-        response: { 201: SessionView },
-      },
+  app.post('/auth/create', {
+    config: { auth: 'public', cost: COSTS.password, errors: ['400 captcha_error', '409 conflict', '424 auth_error'] },
+    schema: {
+      operationId: 'createAccount',
+      summary: 'Sign up',
+      description:
+        'After 5 sign-ups within an hour with email addresses of other accounts, clients in the same address range (IPv4 /24, IPv6 /48) get 401 with the field `email_key` for every email address, and Depot sends an email with a link to continue.',
+      body: NewAccount,
+      response: { 201: SessionView },
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       const { challenge, account_consent: honeypot, invitation, email_key: emailKey, ...fields } = req.body
       const session = await signUp(deps, { fields, challenge, honeypot, invitation, emailKey, client: clientOf(req) })
       if (session === undefined) throw emailKeyRequired()
       return reply.status(201).send(session)
     },
-  )
-  app.post(
-    '/auth/create/validate',
-    {
-      config: {
-        auth: 'public',
-        cost: COSTS.password,
-        whenReadOnly: 'answers',
-        errors: ['409 conflict'],
-        withoutPage: 'Pages check a form when they receive it',
-      },
-      schema: {
-        operationId: 'validateNewAccount',
-        summary: 'Validate a sign-up without creating an account',
-        body: NewAccount,
-      },
+  })
+  app.post('/auth/create/validate', {
+    config: {
+      auth: 'public',
+      cost: COSTS.password,
+      whenReadOnly: 'answers',
+      errors: ['409 conflict'],
+      withoutPage: 'Pages check a form when they receive it',
     },
-    async (req) => {
+    schema: {
+      operationId: 'validateNewAccount',
+      summary: 'Validate a sign-up without creating an account',
+      body: NewAccount,
+    },
+    handler: async (req) => {
       const { account_consent: honeypot, invitation } = req.body
       await validateSignUp(deps, { fields: req.body, honeypot, invitation, address: req.clientAddress })
     },
-  )
-  app.get(
-    '/globals',
-    {
-      config: { auth: 'public' },
-      schema: {
-        operationId: 'getGlobals',
-        summary: 'Get the settings that account pages need',
-        response: { 200: Globals },
-      },
+  })
+  app.get('/globals', {
+    config: { auth: 'public' },
+    schema: {
+      operationId: 'getGlobals',
+      summary: 'Get the settings that account pages need',
+      response: { 200: Globals },
     },
-    async () => ({
+    handler: async () => ({
       captcha_enabled: config.accounts.captcha !== undefined,
       registration_open: (await getSettings(deps)).registration === 'open',
       email_verification_required: config.accounts.requireVerifiedEmail,
       tax_compliance_thresholds: {},
     }),
-  )
+  })
 }

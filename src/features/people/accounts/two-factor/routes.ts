@@ -9,42 +9,35 @@ import { BackupCodes, TwoFactorSecret } from '../views.ts'
 import { disableTwoFactor, enableTwoFactor, startTwoFactor } from './switch-two-factor.ts'
 
 export function twoFactorRoutes(app: App, deps: AccountDeps): void {
-  app.post(
-    '/auth/2fa/get_secret',
-    {
-      config: { auth: { scope: ['USER_AUTH_WRITE'] } },
-      schema: {
-        operationId: 'startTwoFactor',
-        summary: 'Start two-factor setup: create a secret for an authenticator app',
-        response: { 200: TwoFactorSecret },
-      },
+  app.post('/auth/2fa/get_secret', {
+    config: { auth: { scope: ['USER_AUTH_WRITE'] } },
+    schema: {
+      operationId: 'startTwoFactor',
+      summary: 'Start two-factor setup: create a secret for an authenticator app',
+      response: { 200: TwoFactorSecret },
     },
-    async (req) => startTwoFactor(deps, requireViewer(req).id),
-  )
-  app.post(
-    '/auth/2fa',
-    {
-      config: { auth: { scope: ['USER_AUTH_WRITE'] }, cost: COSTS.password, errors: ['401 invalid_credentials'] },
-      schema: {
-        operationId: 'enableTwoFactor',
-        summary: 'Enable two-factor sign-in with a first code',
-        description: 'Returns the backup codes. They cannot be read again.',
-        body: TwoFactorConfirmation,
-        response: { 200: BackupCodes },
-      },
+    handler: async (req) => startTwoFactor(deps, requireViewer(req).id),
+  })
+  app.post('/auth/2fa', {
+    config: { auth: { scope: ['USER_AUTH_WRITE'] }, cost: COSTS.password, errors: ['401 invalid_credentials'] },
+    schema: {
+      operationId: 'enableTwoFactor',
+      summary: 'Enable two-factor sign-in with a first code',
+      description: 'Returns the backup codes. They cannot be read again.',
+      body: TwoFactorConfirmation,
+      response: { 200: BackupCodes },
     },
-    async (req) => ({ backup_codes: await enableTwoFactor(deps, { ...req.body, viewer: requireViewer(req) }) }),
-  )
-  app.delete(
-    '/auth/2fa',
-    {
-      config: { auth: { scope: ['USER_AUTH_WRITE'] }, cost: COSTS.password, errors: ['401 invalid_credentials'] },
-      schema: {
-        operationId: 'disableTwoFactor',
-        summary: 'Disable two-factor sign-in with a two-factor code or a backup code',
-        body: TwoFactorRemoval,
-      },
+    handler: async (req) => ({
+      backup_codes: await enableTwoFactor(deps, { ...req.body, viewer: requireViewer(req) }),
+    }),
+  })
+  app.delete('/auth/2fa', {
+    config: { auth: { scope: ['USER_AUTH_WRITE'] }, cost: COSTS.password, errors: ['401 invalid_credentials'] },
+    schema: {
+      operationId: 'disableTwoFactor',
+      summary: 'Disable two-factor sign-in with a two-factor code or a backup code',
+      body: TwoFactorRemoval,
     },
-    (req): Promise<void> => disableTwoFactor(deps, { ...req.body, viewer: requireViewer(req) }),
-  )
+    handler: (req): Promise<void> => disableTwoFactor(deps, { ...req.body, viewer: requireViewer(req) }),
+  })
 }

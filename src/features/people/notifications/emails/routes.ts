@@ -16,42 +16,36 @@ export function emailSettingsRoutes(app: App, deps: Pick<Deps, 'db' | 'cache' | 
   const requireSelf = async (viewer: Viewer, name: string): Promise<void> =>
     requireOwnSettings(viewer, (await getCachedUser(deps, name)).id)
   const path = '/v3/user/:id/notification-settings'
-  app.get(
-    path,
-    {
-      config: { auth: { scope: ['NOTIFICATION_READ'] }, cache: 'private' },
-      schema: {
-        operationId: 'getNotificationSettings',
-        summary: 'Get the settings which notifications are emailed',
-        description: 'Only for the user themselves.',
-        params: UserParams,
-        response: { 200: NotificationSettings },
-      },
+  app.get(path, {
+    config: { auth: { scope: ['NOTIFICATION_READ'] }, cache: 'private' },
+    schema: {
+      operationId: 'getNotificationSettings',
+      summary: 'Get the settings which notifications are emailed',
+      description: 'Only for the user themselves.',
+      params: UserParams,
+      response: { 200: NotificationSettings },
     },
-    async (req) => {
+    handler: async (req) => {
       const viewer = requireViewer(req)
       await requireSelf(viewer, req.params.id)
       return { email: await readEmailSettings(deps.db, viewer.id) }
     },
-  )
-  app.patch(
-    path,
-    {
-      config: { auth: { scope: ['NOTIFICATION_WRITE'] } },
-      schema: {
-        operationId: 'updateNotificationSettings',
-        summary: 'Change which notifications are emailed',
-        description:
-          'Only for the user themselves. Receipts and status changes of reports and transfers of projects exist only as emails; the list of notifications contains all other kinds.',
-        params: UserParams,
-        body: NotificationSettingsPatch,
-      },
+  })
+  app.patch(path, {
+    config: { auth: { scope: ['NOTIFICATION_WRITE'] } },
+    schema: {
+      operationId: 'updateNotificationSettings',
+      summary: 'Change which notifications are emailed',
+      description:
+        'Only for the user themselves. Receipts and status changes of reports and transfers of projects exist only as emails; the list of notifications contains all other kinds.',
+      params: UserParams,
+      body: NotificationSettingsPatch,
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       const viewer = requireViewer(req)
       await requireSelf(viewer, req.params.id)
       await updateEmailSettings(deps.db, viewer.id, req.body.email)
       return done(reply)
     },
-  )
+  })
 }

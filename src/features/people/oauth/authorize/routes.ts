@@ -13,27 +13,24 @@ import { startAuthorization } from './start-authorization.ts'
 import { Consent, NextUrl, toConsent } from './views.ts'
 
 export function authorizeRoutes(app: App, deps: Deps): void {
-  app.get(
-    '/oauth/authorize',
-    {
-      // Every caller reaches the handler: it redirects browsers and requires USER_AUTH_WRITE of others.
-      config: {
-        auth: { read: SCOPES.map(({ name }) => name) },
-        whenReadOnly: 'refused',
-        errors: ['303', '400 decoding_error', '404 not_found'],
-      },
-      // The handler reports errors of the query according to RFC 6749, 4.1.2.1.
-      attachValidation: true,
-      schema: {
-        operationId: 'authorize',
-        summary: 'Start an authorization request',
-        description:
-          'Returns the consent request or, if the user has already granted these scopes, the next URL as text.',
-        querystring: AuthorizeQueryFields,
-        response: { 200: Type.Union([Consent, NextUrl]) },
-      },
+  app.get('/oauth/authorize', {
+    // Every caller reaches the handler: it redirects browsers and requires USER_AUTH_WRITE of others.
+    config: {
+      auth: { read: SCOPES.map(({ name }) => name) },
+      whenReadOnly: 'refused',
+      errors: ['303', '400 decoding_error', '404 not_found'],
     },
-    async (req, reply) => {
+    // The handler reports errors of the query according to RFC 6749, 4.1.2.1.
+    attachValidation: true,
+    schema: {
+      operationId: 'authorize',
+      summary: 'Start an authorization request',
+      description:
+        'Returns the consent request or, if the user has already granted these scopes, the next URL as text.',
+      querystring: AuthorizeQueryFields,
+      response: { 200: Type.Union([Consent, NextUrl]) },
+    },
+    handler: async (req, reply) => {
       if (isBrowser(req)) return reply.redirect(pageUrl(deps, req), 303)
       const viewer = requireViewer(req)
       requireScope(viewer, 'USER_AUTH_WRITE')
@@ -42,27 +39,24 @@ export function authorizeRoutes(app: App, deps: Deps): void {
       if (authorization.next === 'redirect') return sendUrl(reply, authorization.url)
       return toConsent(deps.config, authorization)
     },
-  )
+  })
   answerRoute(app, deps, { name: 'accept', accept: true })
   answerRoute(app, deps, { name: 'reject', accept: false })
 }
 
 function answerRoute(app: App, deps: Deps, { name, accept }: { name: 'accept' | 'reject'; accept: boolean }): void {
-  app.post(
-    `/oauth/${name}`,
-    {
-      config: { auth: { scope: ['SESSION_ACCESS'] }, errors: ['404 not_found'] },
-      schema: {
-        operationId: `${name}Authorization`,
-        summary: accept ? 'Grant an authorization request' : 'Deny an authorization request',
-        body: ConsentAnswer,
-        response: { 200: NextUrl },
-      },
+  app.post(`/oauth/${name}`, {
+    config: { auth: { scope: ['SESSION_ACCESS'] }, errors: ['404 not_found'] },
+    schema: {
+      operationId: `${name}Authorization`,
+      summary: accept ? 'Grant an authorization request' : 'Deny an authorization request',
+      body: ConsentAnswer,
+      response: { 200: NextUrl },
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       return sendUrl(reply, await answerAuthorization(deps, requireViewer(req), { flow: req.body.flow, accept }))
     },
-  )
+  })
 }
 
 function sendUrl(reply: Pick<FastifyReply, 'header' | 'type'>, url: string): never {

@@ -37,23 +37,20 @@ function withForms(app: App, routes: (scope: App) => void): void {
 }
 
 function exchangeRoute(app: App, deps: Deps): void {
-  app.post(
-    '/oauth/token',
-    {
-      config: {
-        ...config,
-        errors: ['400 invalid_grant', '400 invalid_request', '400 unsupported_grant_type', '401 invalid_client'],
-      },
-      attachValidation: true,
-      schema: {
-        operationId: 'exchangeCode',
-        summary: 'Exchange an authorization code for an access token',
-        consumes,
-        body: TokenForm,
-        response: { 200: AccessToken, ...OAuthErrorAnswers },
-      },
+  app.post('/oauth/token', {
+    config: {
+      ...config,
+      errors: ['400 invalid_grant', '400 invalid_request', '400 unsupported_grant_type', '401 invalid_client'],
     },
-    async (req, reply) => {
+    attachValidation: true,
+    schema: {
+      operationId: 'exchangeCode',
+      summary: 'Exchange an authorization code for an access token',
+      consumes,
+      body: TokenForm,
+      response: { 200: AccessToken, ...OAuthErrorAnswers },
+    },
+    handler: async (req, reply) => {
       const { body: form } = req
       const clientId = await authenticateClient(deps.db, req)
       if ((optionalField(form, 'grant_type') ?? 'authorization_code') !== 'authorization_code') {
@@ -75,46 +72,40 @@ function exchangeRoute(app: App, deps: Deps): void {
           scope: scopeNames(scopes).join(' '),
         })
     },
-  )
+  })
 }
 
 function stateRoutes(app: App, deps: Deps): void {
-  app.post(
-    '/oauth/introspect',
-    {
-      config: { ...config, whenReadOnly: 'answers', errors: ['400 invalid_request', '401 invalid_client'] },
-      attachValidation: true,
-      schema: {
-        operationId: 'introspectToken',
-        summary: 'Introspect a token of the application (RFC 7662)',
-        consumes,
-        body: TokenQueryForm,
-        response: { 200: TokenState, ...OAuthErrorAnswers },
-      },
+  app.post('/oauth/introspect', {
+    config: { ...config, whenReadOnly: 'answers', errors: ['400 invalid_request', '401 invalid_client'] },
+    attachValidation: true,
+    schema: {
+      operationId: 'introspectToken',
+      summary: 'Introspect a token of the application (RFC 7662)',
+      consumes,
+      body: TokenQueryForm,
+      response: { 200: TokenState, ...OAuthErrorAnswers },
     },
-    async (req) => {
+    handler: async (req) => {
       const clientId = await authenticateClient(deps.db, req)
       return toTokenState(await findToken(deps.db, requiredField(req.body, 'token')), clientId, deps.now())
     },
-  )
-  app.post(
-    '/oauth/revoke',
-    {
-      config: { ...config, errors: ['400 invalid_request', '400 unauthorized_client', '401 invalid_client'] },
-      attachValidation: true,
-      schema: {
-        operationId: 'revokeToken',
-        summary: 'Revoke a token of the application (RFC 7009)',
-        description: 'Returns 200 without a body, also if the token does not exist.',
-        consumes,
-        body: TokenQueryForm,
-        response: { 200: Empty, ...OAuthErrorAnswers },
-      },
+  })
+  app.post('/oauth/revoke', {
+    config: { ...config, errors: ['400 invalid_request', '400 unauthorized_client', '401 invalid_client'] },
+    attachValidation: true,
+    schema: {
+      operationId: 'revokeToken',
+      summary: 'Revoke a token of the application (RFC 7009)',
+      description: 'Returns 200 without a body, also if the token does not exist.',
+      consumes,
+      body: TokenQueryForm,
+      response: { 200: Empty, ...OAuthErrorAnswers },
     },
-    async (req, reply) => {
+    handler: async (req, reply) => {
       const clientId = await authenticateClient(deps.db, req)
       await revokeToken(deps, { clientId, text: requiredField(req.body, 'token') })
       return sendRaw(reply.status(200), '')
     },
-  )
+  })
 }

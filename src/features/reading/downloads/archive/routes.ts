@@ -33,27 +33,24 @@ export function archiveRoutes(app: App, deps: DownloadDeps): void {
 }
 
 function versionArchive(app: App, deps: DownloadDeps): void {
-  app.get(
-    '/v3/version/:id/archive',
-    {
-      config: {
-        isTransfer: true,
-        auth: { read: ['VERSION_READ'] },
-        limitedTokens: 'versions',
-        cost: COSTS.archive,
-        errors: ['304', '500 file_hosting_error'],
-      },
-      schema: {
-        operationId: 'downloadVersionArchive',
-        summary: 'Download the files of a version and of its dependencies as one archive',
-        description: `${ABOUT} Default of \`loaders\` and \`game_versions\`: those of the version.`,
-        params: IdParams,
-        querystring: VersionArchiveQuery,
-        produces,
-        response: {},
-      },
+  app.get('/v3/version/:id/archive', {
+    config: {
+      isTransfer: true,
+      auth: { read: ['VERSION_READ'] },
+      limitedTokens: 'versions',
+      cost: COSTS.archive,
+      errors: ['304', '500 file_hosting_error'],
     },
-    async (req, reply) => {
+    schema: {
+      operationId: 'downloadVersionArchive',
+      summary: 'Download the files of a version and of its dependencies as one archive',
+      description: `${ABOUT} Default of \`loaders\` and \`game_versions\`: those of the version.`,
+      params: IdParams,
+      querystring: VersionArchiveQuery,
+      produces,
+      response: {},
+    },
+    handler: async (req, reply) => {
       const { files, dependencies = false, ...filter } = req.query
       const version = await getVersion(deps, req.viewer, parseId(req.params.id, 'id'))
       const view = JSON.parse(version.bytes.toString()) as VersionView
@@ -67,32 +64,29 @@ function versionArchive(app: App, deps: DownloadDeps): void {
       const [project] = await listVisibleProjects(deps, req.viewer, [version.project.id])
       return sendArchive(deps, req, reply, { archive, name: `${project?.slug}-${view.version_number}.zip` })
     },
-  )
+  })
 }
 
 function collectionArchive(app: App, deps: DownloadDeps): void {
   const scopes = ['COLLECTION_READ', 'PROJECT_READ', 'VERSION_READ'] as const
-  app.get(
-    '/v3/collection/:id/archive',
-    {
-      config: {
-        isTransfer: true,
-        auth: { read: scopes },
-        limitedTokens: 'anonymous',
-        cost: COSTS.archive,
-        errors: ['304'],
-      },
-      schema: {
-        operationId: 'downloadCollectionArchive',
-        summary: 'Download the projects of a collection as one archive',
-        description: `Contains the primary file of the newest version of each project that matches \`loaders\` and \`game_versions\`. ${ABOUT}`,
-        params: IdParams,
-        querystring: CollectionArchiveQuery,
-        produces,
-        response: {},
-      },
+  app.get('/v3/collection/:id/archive', {
+    config: {
+      isTransfer: true,
+      auth: { read: scopes },
+      limitedTokens: 'anonymous',
+      cost: COSTS.archive,
+      errors: ['304'],
     },
-    async (req, reply) => {
+    schema: {
+      operationId: 'downloadCollectionArchive',
+      summary: 'Download the projects of a collection as one archive',
+      description: `Contains the primary file of the newest version of each project that matches \`loaders\` and \`game_versions\`. ${ABOUT}`,
+      params: IdParams,
+      querystring: CollectionArchiveQuery,
+      produces,
+      response: {},
+    },
+    handler: async (req, reply) => {
       const viewer = viewerWith(req.viewer, scopes)
       const { dependencies = false, ...filterQuery } = req.query
       const [collection] = await listCollections(deps.db, viewer, [parseId(req.params.id, 'id')])
@@ -108,7 +102,7 @@ function collectionArchive(app: App, deps: DownloadDeps): void {
       })
       return sendArchive(deps, req, reply, { archive, name: `${collection.name}.zip` })
     },
-  )
+  })
 }
 
 async function sendArchive(
