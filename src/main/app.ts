@@ -1,10 +1,15 @@
-// The application: a server with every feature, listed by hand. The list is the map of what Depot can do.
+// The application: a server with every feature and the handlers of all jobs, listed by hand. The list is the map of what
+// Depot can do.
 
+import { seedJobs } from '#demo/jobs.ts'
+import { auditJobs } from '#features/basics/audit/jobs.ts'
 import { auditOperatorRoutes, auditRoutes, moderationLogRoute } from '#features/basics/audit/routes.ts'
 import { createAccessControl } from '#features/basics/authentication/access-control.ts'
 import { createTokenDirectory, type TokenDirectory } from '#features/basics/authentication/token-directory.ts'
 import { createTokenUse } from '#features/basics/authentication/token-use.ts'
+import { contentImageJobs } from '#features/basics/content-images/jobs.ts'
 import { contentImageRoutes } from '#features/basics/content-images/routes.ts'
+import { eventJobs } from '#features/basics/events/jobs.ts'
 import { instanceKeyRoutes } from '#features/basics/instance-key/routes.ts'
 import { limitRoutes } from '#features/basics/limits/routes.ts'
 import { sharedChecks } from '#features/basics/meta/readiness.ts'
@@ -12,13 +17,19 @@ import { metaRoutes } from '#features/basics/meta/routes.ts'
 import { rateLimitRoutes } from '#features/basics/rate-limits/routes.ts'
 import { instanceRoute, settingsRoutes } from '#features/basics/settings/routes.ts'
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
+import { statisticsJobs } from '#features/basics/statistics/jobs.ts'
 import { statisticsRoutes } from '#features/basics/statistics/routes.ts'
 import { tagEditRoutes } from '#features/basics/tags/edit/routes.ts'
 import { tagRoutes } from '#features/basics/tags/routes.ts'
+import { followJobs } from '#features/catalogue/follows/jobs.ts'
 import { followRoutes } from '#features/catalogue/follows/routes.ts'
 import { projectRoutes } from '#features/catalogue/projects/routes.ts'
 import { publishingRoutes } from '#features/catalogue/publishing/routes.ts'
+import { releaseJobs } from '#features/catalogue/releases/jobs.ts'
+import { resolveJobs } from '#features/catalogue/resolve/jobs.ts'
 import { resolveRoutes } from '#features/catalogue/resolve/routes.ts'
+import { reviewJobs } from '#features/catalogue/reviews/jobs.ts'
+import { scanJobs } from '#features/catalogue/scans/jobs.ts'
 import { scanRoutes } from '#features/catalogue/scans/routes.ts'
 import { messageImages } from '#features/catalogue/threads/image-owner.ts'
 import { threadRoutes } from '#features/catalogue/threads/routes.ts'
@@ -26,6 +37,7 @@ import { dependencyRoutes } from '#features/catalogue/versions/dependencies/rout
 import { hashRoutes } from '#features/catalogue/versions/hashes/hash-routes.ts'
 import { updateRoutes } from '#features/catalogue/versions/hashes/update-routes.ts'
 import { projectImages, versionImages } from '#features/catalogue/versions/image-owner.ts'
+import { versionJobs } from '#features/catalogue/versions/jobs.ts'
 import { versionEditRoutes } from '#features/catalogue/versions/lifecycle/routes.ts'
 import { versionReadRoutes } from '#features/catalogue/versions/lookup/routes.ts'
 import { proposalRoutes } from '#features/catalogue/versions/proposals/routes.ts'
@@ -37,17 +49,22 @@ import { memberRoutes } from '#features/community/members/routes.ts'
 import { moderationRoutes } from '#features/community/moderation/routes.ts'
 import { organizationRoutes } from '#features/community/organizations/routes.ts'
 import { userListRoutes } from '#features/community/organizations/user-routes.ts'
+import { personalDataJobs } from '#features/community/personal-data/jobs.ts'
 import { personalDataRoutes } from '#features/community/personal-data/routes.ts'
 import { reportImages } from '#features/community/reports/image-owner.ts'
 import { reportRoutes } from '#features/community/reports/routes.ts'
 import { serviceAccountRoutes } from '#features/community/service-accounts/routes.ts'
 import { teamEditRoute, teamRoutes } from '#features/community/teams/routes.ts'
 import { exchangeRoutes } from '#features/community/trusted-publishers/exchange/routes.ts'
+import { publisherJobs } from '#features/community/trusted-publishers/jobs.ts'
 import { trustedPublisherRoutes } from '#features/community/trusted-publishers/routes.ts'
 import { buildToolRoutes } from '#features/compat/build-tools/routes.ts'
 import { v2Routes } from '#features/compat/v2/routes.ts'
 import { projectFolderRoutes } from '#features/exchange/project-folder/routes.ts'
+import { webhookJobs } from '#features/exchange/webhooks/jobs.ts'
 import { instanceWebhookRoute, webhookRoutes } from '#features/exchange/webhooks/routes.ts'
+import { backupJobs } from '#features/operation/backup/jobs.ts'
+import { overviewJobs } from '#features/operation/overview/jobs.ts'
 import { overviewRoutes } from '#features/operation/overview/routes.ts'
 import { createForeignUseLog } from '#features/people/accounts/access-tokens/record-foreign-use.ts'
 import { type AccountDeps, createAccountDeps } from '#features/people/accounts/account-deps.ts'
@@ -56,11 +73,14 @@ import { createCodeHost } from '#features/people/accounts/code-host/code-host.ts
 import { codeHostRoutes, markCodeHostTokens } from '#features/people/accounts/code-host/routes.ts'
 import { createConfirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
 import { invitationRoutes } from '#features/people/accounts/invitations/routes.ts'
+import { accountJobs } from '#features/people/accounts/jobs.ts'
 import { leakedTokenRoutes } from '#features/people/accounts/leaked-tokens/routes.ts'
 import { accountRoutes } from '#features/people/accounts/routes.ts'
 import { affiliateOperatorRoutes } from '#features/people/affiliates/operator-routes.ts'
 import { affiliateRoutes } from '#features/people/affiliates/routes.ts'
+import { notificationJobs } from '#features/people/notifications/jobs.ts'
 import { notificationRoutes } from '#features/people/notifications/routes.ts'
+import { oauthJobs } from '#features/people/oauth/jobs.ts'
 import { oauthRoutes } from '#features/people/oauth/routes.ts'
 import { payoutOperatorRoutes } from '#features/people/payouts/operator-routes.ts'
 import { payoutRoutes } from '#features/people/payouts/routes.ts'
@@ -72,7 +92,9 @@ import { analyticsRoutes } from '#features/reading/analytics/routes.ts'
 import { createDownloadTrends } from '#features/reading/analytics/statistics/download-trends.ts'
 import { createProjectStatistics } from '#features/reading/analytics/statistics/project-statistics.ts'
 import { projectStatisticsRoutes } from '#features/reading/analytics/statistics/routes.ts'
+import { changeJobs } from '#features/reading/changes/jobs.ts'
 import { changeRoutes } from '#features/reading/changes/routes.ts'
+import { downloadJobs } from '#features/reading/downloads/jobs.ts'
 import { downloadOperatorRoutes } from '#features/reading/downloads/operator-routes.ts'
 import { downloadRoutes } from '#features/reading/downloads/routes.ts'
 import { indexStateRoute, reindexRoutes, searchRoutes } from '#features/reading/search/routes.ts'
@@ -82,9 +104,11 @@ import { createRateGrants, type RateGrantDirectory } from '#platform/http/limits
 import { tagged } from '#platform/http/mounts.ts'
 import { registerOpenApi } from '#platform/http/openapi/openapi.ts'
 import { type App, buildServer } from '#platform/http/server.ts'
+import { type JobHandlers, unlessReadOnly } from '#platform/jobs/job.ts'
 import type { Deps } from '#ports/deps.ts'
 import { webRoutes } from '#web/routes.ts'
 import { API_DESCRIPTIONS } from './api-description.ts'
+import { runCommand } from './run-command.ts'
 
 /** Builds the server with all its routes. A process that follows changes passes the directory that it keeps up to date. */
 export async function buildApp(deps: Deps, rateGrants: RateGrantDirectory = createRateGrants(deps)): Promise<App> {
@@ -256,4 +280,32 @@ function addOperatorRoutes(
   instanceWebhookRoute(scope, deps)
   indexStateRoute(scope, deps)
   overviewRoutes(scope, { ...deps, checks })
+}
+
+/** Returns the handlers of all jobs. A missing handler does not compile. */
+export function jobHandlers(deps: Deps): JobHandlers {
+  const handlers: JobHandlers = {
+    ...accountJobs(deps),
+    ...auditJobs(deps),
+    ...backupJobs(deps, runCommand),
+    ...eventJobs(deps),
+    ...oauthJobs(deps),
+    ...personalDataJobs(deps),
+    ...contentImageJobs(deps),
+    ...downloadJobs(deps),
+    ...versionJobs(deps),
+    ...statisticsJobs(deps),
+    ...changeJobs(deps),
+    ...notificationJobs(deps),
+    ...followJobs(deps),
+    ...releaseJobs(deps),
+    ...resolveJobs(deps),
+    ...reviewJobs(deps),
+    ...scanJobs(deps),
+    ...publisherJobs(deps),
+    ...webhookJobs(deps),
+    ...overviewJobs(deps),
+    ...seedJobs(deps),
+  }
+  return unlessReadOnly(handlers, async () => (await getSettings(deps)).read_only)
 }

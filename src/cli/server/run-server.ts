@@ -7,9 +7,9 @@ import { eventsSubscriber } from '#features/operation/backup/events/event-parts.
 import { finishPendingRestore } from '#features/operation/backup/restore-backup.ts'
 import { startRecording } from '#features/operation/overview/figures/record-figures.ts'
 import { makeFirstAdminLink } from '#features/people/accounts/sign-up/create-first-admin.ts'
+import { jobHandlers } from '#main/app.ts'
 import { type Booted, boot } from '#main/boot.ts'
 import { type HttpServer, startHttpServer } from '#main/http-server.ts'
-import { jobHandlers, scheduleOf } from '#main/jobs.ts'
 import { migrateInstance } from '#main/migrate-instance.ts'
 import { lockAnalytics } from '#main/preflight.ts'
 import type { Config } from '#platform/config/config.ts'
@@ -42,7 +42,7 @@ type Server = { booted: Booted; http: HttpServer | undefined }
 
 /** Opens everything, brings the schema up to date, and starts the worker and the HTTP server. */
 export async function start(run: Run): Promise<Server> {
-  const { role, config, log, started } = run
+  const { role, log, started } = run
   const booted = await open(run)
   const { deps } = booted
   const applied = await migrateInstance(deps, SYSTEM, {
@@ -61,7 +61,7 @@ export async function start(run: Run): Promise<Server> {
   started.defer(() => sweep.stop())
   if (role !== 'api') {
     await finishPendingRestore(deps)
-    const background = await startUnlessQuiet(deps, () => startBackground(booted, config))
+    const background = await startUnlessQuiet(deps, () => startBackground(booted))
     started.defer(() => background.stop())
   }
   if (role === 'worker') return { booted, http: undefined }
@@ -71,9 +71,9 @@ export async function start(run: Run): Promise<Server> {
 }
 
 /** Starts to run jobs and to send webhooks. */
-async function startBackground({ deps, embedded }: Booted, config: Config): Promise<Background> {
+async function startBackground({ deps, embedded }: Booted): Promise<Background> {
   const isAlone = embedded !== undefined
-  const worker = await startWorker({ ...deps, handlers: jobHandlers(deps), schedule: scheduleOf(config), isAlone })
+  const worker = await startWorker({ ...deps, handlers: jobHandlers(deps), isAlone })
   const dispatcher = createDispatcher({ ...deps, version: VERSION })
   dispatcher.start()
   return {

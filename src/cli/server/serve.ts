@@ -16,12 +16,7 @@ const ROLES = ['all', 'api', 'worker'] as const
  * The code of the server in parts of about 0.1 to 0.3 s. Loading a part blocks this process; after each part, it continues
  * the start of the database, which consists of several programs.
  */
-const PARTS = [
-  () => import('#main/boot.ts'),
-  () => import('#main/jobs.ts'),
-  () => import('#web/routes.ts'),
-  () => import('#main/app.ts'),
-]
+const PARTS = [() => import('#main/boot.ts'), () => import('#web/routes.ts'), () => import('#main/app.ts')]
 /** After this time, a process that hangs while it stops is ended. */
 const LAST_RESORT_MS = 30_000
 /** Signals within this time are one press of Ctrl-C. */

@@ -5,7 +5,7 @@ import { withTrace } from '#platform/telemetry/traces.ts'
 
 /**
  * Payloads of all jobs, by name. A payload contains IDs, never secrets or copies of data. Each feature declares its jobs
- * next to their handlers; src/main/jobs.ts lists the features.
+ * next to their handlers; src/main/app.ts lists the features.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: the features extend it.
 export interface Jobs {}

@@ -3,8 +3,10 @@ import { after, before, test } from 'node:test'
 import { createLogTo } from '#platform/telemetry/log.ts'
 import { createMetrics } from '#platform/telemetry/metrics.ts'
 import { type TestDatabase, testDatabase } from '#test/support/app/database.ts'
+import { type JobHandlers, job } from './job.ts'
 import type { JobName } from './queue.ts'
-import { type JobHandlers, startWorker, type Worker } from './worker.ts'
+import { startSchedule } from './schedule.ts'
+import { startWorker, type Worker } from './worker.ts'
 
 const HOUR_MS = 3_600_000
 let database: TestDatabase
@@ -15,7 +17,7 @@ before(async () => {
 after(() => database?.close())
 
 /** A worker of this one job, which runs each minute; `ran` resolves when it has run `times` times. */
-async function startOne(job: JobName, times = 1): Promise<{ worker: Worker; ran: Promise<void>; count(): number }> {
+async function startOne(name: JobName, times = 1): Promise<{ worker: Worker; ran: Promise<void>; count(): number }> {
   const { promise: ran, resolve } = Promise.withResolvers<void>()
   let count = 0
   const handler = async (): Promise<void> => {
@@ -24,8 +26,7 @@ async function startOne(job: JobName, times = 1): Promise<{ worker: Worker; ran:
   }
   const worker = await startWorker({
     pool: database.pool,
-    handlers: { [job]: handler } as unknown as JobHandlers,
-    schedule: [{ job, everyMinutes: 1 }],
+    handlers: { [name]: job({ everyMinutes: 1 }, handler) } as unknown as JobHandlers,
     log: createLogTo({ write: () => undefined }, 'error'),
     metrics: createMetrics({ process: false }),
   })
@@ -84,12 +85,7 @@ test('of several processes one enqueues what is due', async () => {
   assert.ok([pieces - 1, pieces].includes(rows[0]?.revision ?? 0), `${rows[0]?.revision}`)
 })
 
-function startIdle(job: JobName): Promise<Worker> {
-  return startWorker({
-    pool: database.pool,
-    handlers: { 'files.sweep': async () => undefined } as unknown as JobHandlers,
-    schedule: [{ job, everyMinutes: 1 }],
-    log: createLogTo({ write: () => undefined }, 'error'),
-    metrics: createMetrics({ process: false }),
-  })
+function startIdle(name: JobName): Promise<{ stop(): Promise<void> }> {
+  const log = createLogTo({ write: () => undefined }, 'error')
+  return startSchedule({ pool: database.pool, schedule: [{ job: name, everyMinutes: 1 }], log })
 }

@@ -5,7 +5,8 @@ import pg from 'pg'
 import { createLogTo } from '#platform/telemetry/log.ts'
 import { createMetrics } from '#platform/telemetry/metrics.ts'
 import { type TestDatabase, testDatabase } from '#test/support/app/database.ts'
-import { type JobHandlers, type StartOptions, startWorker, type Worker } from './worker.ts'
+import type { JobHandlers } from './job.ts'
+import { type StartOptions, startWorker, type Worker } from './worker.ts'
 import { startWorkerHeartbeats } from './worker-heartbeats.ts'
 
 let database: TestDatabase
@@ -22,7 +23,7 @@ function start(ran: (text: string) => unknown, more: Partial<StartOptions> = {})
   const handlers = { 'files.remove': async ({ keys }: { keys: string[] }) => void (await ran(keys[0] ?? '')) }
   const metrics = createMetrics({ process: false })
   const typed = handlers as unknown as JobHandlers
-  return startWorker({ pool: database.pool, handlers: typed, schedule: [], log, metrics, ...more })
+  return startWorker({ pool: database.pool, handlers: typed, log, metrics, ...more })
 }
 
 async function add(name: string): Promise<void> {

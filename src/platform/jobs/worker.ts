@@ -7,20 +7,13 @@ import { reasonOf } from '#lib/errors.ts'
 import { type Log, withoutPeople } from '#platform/telemetry/log.ts'
 import type { Metrics } from '#platform/telemetry/metrics.ts'
 import { traceJob } from '#platform/telemetry/traces.ts'
-import type { JobName, Jobs } from './queue.ts'
-import { type Schedule, startSchedule } from './schedule.ts'
+import { type JobHandlers, scheduleOf } from './job.ts'
+import { startSchedule } from './schedule.ts'
 import { removeSuperseded, startWorkerHeartbeats, type WorkerHeartbeats } from './worker-heartbeats.ts'
-
-/**
- * Handlers by job name. A job can run more than once, for example if the process dies before it records the result. So
- * each handler must be idempotent and explain why in a comment.
- */
-export type JobHandlers = { [Name in JobName]: (payload: Jobs[Name], signal: AbortSignal) => Promise<void> }
 
 export type WorkerOptions = {
   pool: pg.Pool
   handlers: JobHandlers
-  schedule: Schedule
   log: Log
   metrics: Metrics
 }
@@ -43,7 +36,7 @@ export async function startWorker(options: StartOptions): Promise<Worker> {
   const beats = startWorkerHeartbeats(options, options.beatEveryMs)
   const start = () => startRunner(options, beats)
   const runner = await keepRunning(start, options.log)
-  const clock = await startSchedule(options)
+  const clock = await startSchedule({ ...options, schedule: scheduleOf(options.handlers) })
   return {
     stop: async () => {
       await clock.stop()
@@ -117,7 +110,7 @@ async function unlockAll(pool: pg.Pool): Promise<void> {
 }
 
 /** Runs all due jobs, including jobs that these jobs enqueue, and returns. Used by tests and the command line. */
-export async function drainJobs(options: Omit<WorkerOptions, 'schedule'>): Promise<void> {
+export async function drainJobs(options: WorkerOptions): Promise<void> {
   const beats = startWorkerHeartbeats(options)
   try {
     await runOnce({

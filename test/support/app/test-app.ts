@@ -8,11 +8,11 @@ import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import type { FastifyReply, FastifyRequest, InjectOptions, LightMyRequestResponse } from 'fastify'
 import type { LogEvent } from 'kysely'
 import { Compile } from 'typebox/compile'
-import { buildApp } from '#main/app.ts'
+import { buildApp, jobHandlers } from '#main/app.ts'
 import { boot } from '#main/boot.ts'
-import { jobHandlers } from '#main/jobs.ts'
 import { loadConfig } from '#platform/config/load-config.ts'
 import type { App } from '#platform/http/server.ts'
+import type { JobName, Jobs, NoPayload } from '#platform/jobs/queue.ts'
 import { drainJobs } from '#platform/jobs/worker.ts'
 import { silentLog } from '#platform/telemetry/log.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -45,6 +45,8 @@ export type TestApp = {
   inject(options: InjectOptions): Promise<LightMyRequestResponse>
   /** Runs the background jobs that are due. */
   runJobs(): Promise<void>
+  /** Runs the handler of a scheduled job. */
+  runJob(name: { [Name in JobName]: NoPayload extends Jobs[Name] ? Name : never }[JobName]): Promise<void>
   /** Waits until everything written so far can be found, also on cached pages. The first call opens the index. */
   searchable(): Promise<void>
   /** The text of the emails sent so far, oldest first. */
@@ -107,6 +109,7 @@ export async function testApp({ env = {}, deps: override, watch }: TestAppOption
     anyone: client(common),
     as: ({ token }) => client({ ...common, authorization: token }),
     inject: requests.inject,
+    runJob: (name) => jobHandlers(deps)[name]({}, new AbortController().signal),
     runJobs: () => drainJobs({ pool: deps.pool, handlers: jobHandlers(deps), log: deps.log, metrics: deps.metrics }),
     searchable: async () => {
       await deps.search.caughtUp()

@@ -12,7 +12,6 @@ import type { Person } from '#test/support/factories/factories.ts'
 import { assertError, makeMember, PASSWORD, signIn } from '#test/support/http/account-steps.ts'
 import { AUDIT_ACTIONS } from './actions.ts'
 import { SYSTEM } from './actor.ts'
-import { auditJobs } from './jobs.ts'
 import { recordAudit } from './record-audit.ts'
 import type { AuditEntryView } from './views.ts'
 
@@ -264,7 +263,7 @@ test('deletes IP addresses first and entries later; newer entries stay', async (
     })
   }
   for (const days of [9, 11, 99, 101]) await aged(days)
-  await auditJobs(t.deps)['audit.expire']({}, new AbortController().signal)
+  await t.runJob('audit.expire')
   const kept = (await entriesAbout(person)).map(({ details: { days }, address }) => [days, address])
   assert.deepEqual(kept, [
     [99, null],

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { newId } from '#lib/ids.ts'
 import { DAY_MS } from '#lib/time.ts'
-import { jobHandlers } from '#main/jobs.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
 import { teamFactories } from '#test/support/factories/team-factories.ts'
@@ -204,7 +203,7 @@ test('events are deleted after 30 days', async () => {
     .set({ at: new Date(t.deps.now() - 31 * DAY_MS) })
     .execute()
   await ok(t.as(owner).patch(`/v3/project/${project.id}`, { summary: 'Another summary.' }))
-  await jobHandlers(t.deps)['events.expire']({}, new AbortController().signal)
+  await t.runJob('events.expire')
   assert.deepEqual(
     (await events()).map(({ data }) => data),
     [{ project_id: project.id, fields: ['summary'] }],

@@ -1,7 +1,7 @@
 // Background jobs of events.
 
 import { DAY_MS } from '#lib/time.ts'
-import type { NoPayload } from '#platform/jobs/queue.ts'
+import { job } from '#platform/jobs/job.ts'
 import type { Deps } from '#ports/deps.ts'
 
 declare module '#platform/jobs/queue.ts' {
@@ -17,12 +17,12 @@ const BATCH = 5_000
 
 export const eventJobs = ({ db, now }: Pick<Deps, 'db' | 'now'>) => ({
   // Idempotent: a second run finds nothing.
-  'events.expire': async (_payload: NoPayload, signal: AbortSignal): Promise<void> => {
+  'events.expire': job({ daily: '04:53' }, async (_payload, signal) => {
     const before = new Date(now() - KEPT_DAYS * DAY_MS)
     for (let count = BATCH; count === BATCH && !signal.aborted; ) {
       const old = db.selectFrom('event').select('id').where('at', '<', before).limit(BATCH)
       const { numDeletedRows } = await db.deleteFrom('event').where('id', 'in', old).executeTakeFirstOrThrow()
       count = Number(numDeletedRows)
     }
-  },
+  }),
 })

@@ -1,8 +1,10 @@
 // Finds the dependencies that a withdrawal, a deletion or a hidden project has broken, and notifies members.
+
 import { projectEvent, recordEvents } from '#features/basics/events/record-event.ts'
 import { DAY_MS } from '#lib/time.ts'
 import { transaction } from '#platform/cache/transaction.ts'
-import { enqueue, type Jobs, type NoPayload } from '#platform/jobs/queue.ts'
+import { job } from '#platform/jobs/job.ts'
+import { enqueue, type Jobs } from '#platform/jobs/queue.ts'
 import type { Deps } from '#ports/deps.ts'
 import { deleteOldBreaks, insertBreaks, listDependentIds, notifyMembers } from './queries.ts'
 
@@ -48,11 +50,11 @@ export const breakageJobs = (deps: Pick<Deps, 'db' | 'cache' | 'now'>) => ({
     }
   },
   // A project with a notification in the last 24 hours waits for a later run.
-  'dependencies.notify': async (_: NoPayload, signal: AbortSignal): Promise<void> => {
+  'dependencies.notify': job({ hourly: 11 }, async (_, signal) => {
     for (let found = BATCH; found === BATCH; ) {
       signal.throwIfAborted()
       found = await transaction(deps, (tx) => notifyMembers(tx, { now: new Date(deps.now()), limit: BATCH }))
     }
     await deleteOldBreaks(deps.db, new Date(deps.now() - STORED_DAYS * DAY_MS))
-  },
+  }),
 })

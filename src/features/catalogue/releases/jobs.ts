@@ -1,4 +1,5 @@
 // Background jobs that release scheduled projects and versions.
+import { job } from '#platform/jobs/job.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import { listDue, type ReleaseDeps, releaseProject, releaseVersion } from './release-project.ts'
 
@@ -27,11 +28,17 @@ export const releaseJobs = (deps: ReleaseDeps & { log: Log }) => {
   }
   return {
     // All three jobs are idempotent: a released project or version is no longer scheduled.
-    'projects.release': async ({ project_id: id }: { project_id: string }) => void (await releaseProject(deps, id)),
-    'versions.release': async ({ version_id: id }: { version_id: string }) => void (await releaseVersion(deps, id)),
-    'releases.sweep': async () => {
+    'projects.release': job(
+      { changesContent: true },
+      async ({ project_id: id }: { project_id: string }) => void (await releaseProject(deps, id)),
+    ),
+    'versions.release': job(
+      { changesContent: true },
+      async ({ version_id: id }: { version_id: string }) => void (await releaseVersion(deps, id)),
+    ),
+    'releases.sweep': job({ everyMinutes: 1, changesContent: true }, async () => {
       await releaseAll('project', (id) => releaseProject(deps, id))
       await releaseAll('version', (id) => releaseVersion(deps, id))
-    },
+    }),
   }
 }

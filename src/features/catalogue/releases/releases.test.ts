@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { HOUR_MS, MINUTE_MS } from '#lib/time.ts'
-import { jobHandlers } from '#main/jobs.ts'
 import { createEntityCache } from '#platform/cache/entity-cache.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
@@ -21,11 +20,9 @@ before(async () => {
 after(() => t.close())
 
 const inOneHour = (): string => new Date(t.deps.now() + HOUR_MS).toISOString()
-const never = new AbortController().signal
-
 /** Runs the schedule of a minute and the jobs that it creates. */
 async function sweep(): Promise<void> {
-  await jobHandlers(t.deps)['releases.sweep']({}, never)
+  await t.runJob('releases.sweep')
   await t.runJobs()
 }
 const schedule = (project: MadeProject, person: Person, requested_status: string, scheduled_at = inOneHour()) =>

@@ -1,4 +1,5 @@
 // Background jobs of locks.
+import { job } from '#platform/jobs/job.ts'
 import type { Deps } from '#ports/deps.ts'
 import { forgetLocks } from './locks/store-lock.ts'
 
@@ -10,5 +11,5 @@ declare module '#platform/jobs/queue.ts' {
 
 export const resolveJobs = (deps: Pick<Deps, 'db' | 'now'>) => ({
   // Idempotent: a second run finds nothing.
-  'locks.forget': (): Promise<void> => forgetLocks(deps),
+  'locks.forget': job({ daily: '04:43' }, () => forgetLocks(deps)),
 })

@@ -1,6 +1,7 @@
 // Background job that announces final decisions.
 
 import { transaction } from '#platform/cache/transaction.ts'
+import { job } from '#platform/jobs/job.ts'
 import type { Deps } from '#ports/deps.ts'
 import { announceDecision, listFinalDecisions, lockFinalDecision } from './decisions.ts'
 
@@ -14,7 +15,7 @@ declare module '#platform/jobs/queue.ts' {
 const ANNOUNCED_MAX = 1000
 
 export const reviewJobs = (deps: Pick<Deps, 'db' | 'cache' | 'now' | 'log'>) => ({
-  'decisions.announce': async (): Promise<void> => {
+  'decisions.announce': job({ everyMinutes: 1, changesContent: true }, async () => {
     const now = new Date(deps.now())
     for (const id of await listFinalDecisions(deps.db, now, ANNOUNCED_MAX)) {
       // A decision that fails must not block the others.
@@ -28,5 +29,5 @@ export const reviewJobs = (deps: Pick<Deps, 'db' | 'cache' | 'now' | 'log'>) => 
         ),
       )
     }
-  },
+  }),
 })

@@ -1,5 +1,5 @@
 // Background jobs that scan versions. The table of scans is the queue; a job only signals that a scan might be due.
-import type { NoPayload } from '#platform/jobs/queue.ts'
+import { job } from '#platform/jobs/job.ts'
 import { createScanner } from '#ports/scanner/create-scanner.ts'
 import { listDueScans } from './queries.ts'
 import { type ScanDeps, scanVersion } from './scan-version.ts'
@@ -21,7 +21,7 @@ export const scanJobs = (deps: ScanDeps) => {
   let calls = 0
   return {
     // Idempotent: only one job can claim a due scan, and only one verdict is stored.
-    'scans.judge': async (_payload: NoPayload, signal: AbortSignal): Promise<void> => {
+    'scans.judge': job({ everyMinutes: 1, changesContent: true }, async (_payload, signal) => {
       calls += 1
       // The running jobs will find the scan of this call in the table.
       if (running >= CONCURRENT_SCANS) return
@@ -37,6 +37,6 @@ export const scanJobs = (deps: ScanDeps) => {
       } finally {
         running -= 1
       }
-    },
+    }),
   }
 }

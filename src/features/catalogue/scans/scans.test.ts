@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { HOUR_MS, MINUTE_MS } from '#lib/time.ts'
-import { jobHandlers } from '#main/jobs.ts'
+import { jobHandlers } from '#main/app.ts'
 import { drainJobs } from '#platform/jobs/worker.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
@@ -346,7 +346,7 @@ test('a scheduled version whose time comes before its verdict waits for it', asy
   assert.equal((await t.as(author).patch(`/v3/version/${version.id}`, patch)).statusCode, 204)
   await t.runJobs()
   t.advance(3_700_000)
-  await jobHandlers(t.deps)['releases.sweep']({}, new AbortController().signal)
+  await t.runJob('releases.sweep')
   assert.deepEqual(await statusOf(version.id), ['unknown', 'listed'])
   assert.equal(await isHidden(project, version.id), true)
   answer = says('pass')

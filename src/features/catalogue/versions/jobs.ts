@@ -2,7 +2,7 @@
 
 import { breakageJobs } from '#features/catalogue/breakage/jobs.ts'
 import { DAY_MS } from '#lib/time.ts'
-import type { NoPayload } from '#platform/jobs/queue.ts'
+import { job } from '#platform/jobs/job.ts'
 import type { Deps } from '#ports/deps.ts'
 import { sweepClaims } from '#ports/files/claims.ts'
 import { removeUnlessHeld } from '#ports/files/removals.ts'
@@ -31,12 +31,14 @@ export const versionJobs = (deps: Pick<Deps, 'db' | 'files' | 'cache' | 'now' | 
   // Idempotent: deleting a missing file is not an error.
   'files.remove': async ({ keys }: { keys: string[] }) => removeUnlessHeld(deps, keys),
   // Idempotent: deletes the files of expired claims.
-  'files.sweep': async () => sweepClaims(deps),
+  'files.sweep': job({ hourly: 27, changesContent: true }, async () => sweepClaims(deps)),
   // Idempotent: deletes the uploads that are expired when the job runs.
-  'uploads.expire': async (_payload: NoPayload, signal: AbortSignal) => {
+  'uploads.expire': job({ hourly: 52, changesContent: true }, async (_payload, signal) => {
     await shortenAbandonedParts(deps, signal)
     await expireUploads(deps, signal)
-  },
+  }),
   // Idempotent: deletes the drafts that are expired when the job runs.
-  'versions.expire-drafts': async (_payload: NoPayload, signal: AbortSignal) => expireDrafts(deps, signal),
+  'versions.expire-drafts': job({ hourly: 57, changesContent: true }, async (_payload, signal) =>
+    expireDrafts(deps, signal),
+  ),
 })

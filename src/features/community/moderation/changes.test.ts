@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newId } from '#lib/ids.ts'
 import { MINUTE_MS } from '#lib/time.ts'
-import { jobHandlers } from '#main/jobs.ts'
 import { conversationFactories } from '#test/support/factories/conversation-factories.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
 import { teamApp } from '#test/support/factories/team-app.ts'
@@ -49,7 +48,7 @@ const queued = async ({ id }: { id: string }) =>
   (await t.as(mira).get('/_internal/moderation/projects', { query: { count: 200 } }))
     .json()
     .projects.find((project: { id: string }) => project.id === id)
-const announce = () => jobHandlers(t.deps)['decisions.announce']({}, new AbortController().signal)
+const announce = () => t.runJob('decisions.announce')
 const notifiedOf = async (project: { id: string }): Promise<string[]> => {
   const rows = await t.deps.db.selectFrom('notification').select('body').where('account_id', '=', owner.id).execute()
   return rows

@@ -1,6 +1,7 @@
 // Deletes accounts permanently when their deletion is due.
+
 import { listDueDeletions } from '#features/people/accounts/deletion/queries.ts'
-import type { NoPayload } from '#platform/jobs/queue.ts'
+import { job } from '#platform/jobs/job.ts'
 import type { Deps } from '#ports/deps.ts'
 import { deleteDueAccount } from './delete-account.ts'
 
@@ -15,12 +16,12 @@ const BATCH = 200
 
 export const personalDataJobs = (deps: Deps) => ({
   /** Uses one transaction per account. A failure does not affect other accounts, and the next run retries it. */
-  'accounts.delete-due': async (_payload: NoPayload, signal: AbortSignal): Promise<void> => {
+  'accounts.delete-due': job({ hourly: 7, changesContent: true }, async (_payload, signal) => {
     const failures: unknown[] = []
     for (const id of await listDueDeletions(deps.db, new Date(deps.now()), BATCH)) {
       signal.throwIfAborted()
       await deleteDueAccount(deps, id).catch((error: unknown) => failures.push(error))
     }
     if (failures.length > 0) throw new AggregateError(failures, `Could not delete accounts (${failures.length})`)
-  },
+  }),
 })

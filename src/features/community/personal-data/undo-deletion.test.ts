@@ -23,7 +23,6 @@ import {
 } from '#test/support/http/account-steps.ts'
 import { assertLeads, assertSays, visitor } from '#test/support/http/visitor.ts'
 import { deleteAccountOf } from './delete-account.ts'
-import { personalDataJobs } from './jobs.ts'
 
 const DAYS = 14
 const SIGN_IN = '/account/sign-in'
@@ -43,7 +42,7 @@ const remove = (who: { id: string; token: string }) => t.as(who).delete(`/v3/use
 const undo = (username: string) =>
   t.anyone.post('/_internal/auth/login', { username, password: PASSWORD, undo_deletion: true })
 const restore = (id: string) => t.anyone.delete(`/_internal/admin/user/${id}/deletion`, undefined, KEY)
-const deleteDue = () => personalDataJobs(t.deps)['accounts.delete-due']({}, new AbortController().signal)
+const deleteDue = () => t.runJob('accounts.delete-due')
 const read = async (path: string) => (await t.anyone.get(path)).json()
 const isStored = async ({ id }: { id: string }) =>
   (await t.deps.db.selectFrom('account').select('id').where('id', '=', id).executeTakeFirst()) !== undefined

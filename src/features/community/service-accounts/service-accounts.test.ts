@@ -4,7 +4,6 @@ import { after, before, beforeEach, test } from 'node:test'
 import { ALL_PROJECT_PERMISSIONS, ORGANIZATION_PERMISSIONS } from '#features/basics/access/permissions.ts'
 import { PLACEHOLDER_ID } from '#features/basics/access/placeholder.ts'
 import { GRANTABLE_SCOPES } from '#features/basics/access/scopes.ts'
-import { personalDataJobs } from '#features/community/personal-data/jobs.ts'
 import { newId } from '#lib/ids.ts'
 import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
 import { ADMIN_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
@@ -236,7 +235,7 @@ test('its versions go to the placeholder account when it or its organization is 
   assert.equal((await t.as(owner).delete(`/v3/organization/${organization.id}`)).statusCode, 204)
   assertError(await publish(tokens[1] ?? '', project.id), 401, 'unauthorized')
   assertError(await t.anyone.get(`/v3/user/${second.username}`), 404, 'not_found')
-  await personalDataJobs(t.deps)['accounts.delete-due']({}, new AbortController().signal)
+  await t.runJob('accounts.delete-due')
   assert.equal(await author(versions[1]), PLACEHOLDER_ID)
   const left = await t.deps.db.selectFrom('account').select('id').where('id', 'in', [first.id, second.id]).execute()
   assert.deepEqual(left, [])

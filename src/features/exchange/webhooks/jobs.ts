@@ -2,6 +2,7 @@
 
 import { sql } from 'kysely'
 import { DAY_MS, HOUR_MS } from '#lib/time.ts'
+import { job } from '#platform/jobs/job.ts'
 import type { Deps } from '#ports/deps.ts'
 
 declare module '#platform/jobs/queue.ts' {
@@ -18,7 +19,7 @@ const LAST_WORDS_MS = 48 * HOUR_MS
 
 export const webhookJobs = ({ db, now }: Pick<Deps, 'db' | 'now'>) => ({
   // Idempotent: a second run finds nothing.
-  'webhooks.expire': async (): Promise<void> => {
+  'webhooks.expire': job({ hourly: 42 }, async () => {
     const before = new Date(now() - KEPT_DAYS * DAY_MS)
     await db.deleteFrom('webhook_delivery').where('created', '<', before).execute()
     await sql`delete from webhook_delivery using (
@@ -36,5 +37,5 @@ export const webhookJobs = ({ db, now }: Pick<Deps, 'db' | 'now'>) => ({
       and not exists (select from event where event.project_id = webhook.project_id and event.number is null)`.execute(
       db,
     )
-  },
+  }),
 })

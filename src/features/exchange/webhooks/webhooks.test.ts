@@ -250,8 +250,7 @@ test('old deliveries are deleted, and a webhook goes with its project', async ()
   const created = new Date(t.deps.now() - 15 * DAY_MS)
   await t.deps.db.updateTable('webhook_delivery').set({ created }).where('id', '=', old).execute()
   const expire = async () => {
-    const { jobHandlers } = await import('#main/jobs.ts')
-    await jobHandlers(t.deps)['webhooks.expire']({}, new AbortController().signal)
+    await t.runJob('webhooks.expire')
   }
   await expire()
   const { deliveries } = (await t.as(owner).get(`${PATH}/${id}/deliveries`)).json()

@@ -1,5 +1,6 @@
 // The job of scheduled backups.
-import type { Jobs, NoPayload } from '#platform/jobs/queue.ts'
+import { job } from '#platform/jobs/job.ts'
+import type { Jobs } from '#platform/jobs/queue.ts'
 import type { Deps } from '#ports/deps.ts'
 import { finishRestore } from './restore-backup.ts'
 
@@ -17,9 +18,9 @@ type JobDeps = Pick<Deps, 'config' | 'pool' | 'db' | 'cache' | 'analytics' | 'lo
 
 export const backupJobs = (deps: JobDeps, runCommand: RunCommand) => ({
   // Not idempotent, but harmless: a second run makes another backup, which copies no file again.
-  'backups.make': async (_payload: NoPayload, signal: AbortSignal): Promise<void> => {
+  'backups.make': job({ ...deps.config.backup.target }, async (_payload, signal) => {
     if (deps.config.backup.target !== undefined) await runCommand(['backup'], signal)
-  },
+  }),
 
   // A restore that was killed after its commit. Idempotent: each step can be repeated.
   'backups.finish-restore': (payload: Jobs['backups.finish-restore']): Promise<void> => finishRestore(deps, payload),

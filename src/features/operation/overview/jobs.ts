@@ -1,5 +1,5 @@
 // The jobs that measure the storage and delete old figures.
-import type { NoPayload } from '#platform/jobs/queue.ts'
+import { job } from '#platform/jobs/job.ts'
 import type { Deps } from '#ports/deps.ts'
 import { HOURS_RETAINED_MS, MINUTES_RETAINED_MS } from './figures/periods.ts'
 import { deleteOldFigures } from './figures/queries.ts'
@@ -15,12 +15,12 @@ declare module '#platform/jobs/queue.ts' {
 
 export const overviewJobs = (deps: MeasureDeps & Pick<Deps, 'db' | 'now'>) => ({
   // Idempotent: a second run finds nothing.
-  'overview.expire': async (): Promise<void> => {
+  'overview.expire': job({ hourly: 57 }, async () => {
     const ago = (ms: number) => new Date(deps.now() - ms)
     await deleteOldFigures(deps.db, { minute: ago(MINUTES_RETAINED_MS), hour: ago(HOURS_RETAINED_MS) })
     await deleteOldDeliveries(deps.db, ago(DELIVERIES_RETAINED_MS))
-  },
+  }),
 
   // Idempotent: a second run replaces the measurement of the day.
-  'storage.measure': (_payload: NoPayload, signal: AbortSignal): Promise<void> => recordMeasure(deps, signal),
+  'storage.measure': job({ daily: '02:33' }, (_payload, signal) => recordMeasure(deps, signal)),
 })

@@ -8,7 +8,8 @@ import type { AccountRow } from '#features/people/users/queries.ts'
 import { findAccount } from '#features/people/users/queries.ts'
 import type { TokenKind } from '#lib/access/tokens.ts'
 import type { Db } from '#platform/db/db.ts'
-import type { Jobs, NoPayload } from '#platform/jobs/queue.ts'
+import { job } from '#platform/jobs/job.ts'
+import type { Jobs } from '#platform/jobs/queue.ts'
 import type { Deps } from '#ports/deps.ts'
 import * as messages from '#ports/mail/messages.ts'
 import { getDeletion } from './deletion/queries.ts'
@@ -75,7 +76,7 @@ export const accountJobs = (deps: MailDeps) => ({
   },
 
   // Idempotent: a second run finds nothing.
-  'accounts.expire': async (_payload: NoPayload, signal: AbortSignal): Promise<void> => {
+  'accounts.expire': job({ hourly: 17 }, async (_payload, signal) => {
     const at = new Date(deps.now())
     await deleteExpired(deps.db, { table: 'account_flow', column: 'expires', at }, signal)
     await deleteExpired(deps.db, { table: 'session', column: 'refresh_expires', at }, signal)
@@ -83,7 +84,7 @@ export const accountJobs = (deps: MailDeps) => ({
     await deleteExpired(deps.db, { table: 'stored_form', column: 'expires', at }, signal)
     // Expired invitations are deleted because they can contain personal data.
     await deleteExpired(deps.db, { table: 'invitation', column: 'expires', at }, signal)
-  },
+  }),
 })
 
 type Mail = { deps: MailDeps; account: AccountRow; context: messages.MailContext }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DAY_MS } from '#lib/time.ts'
-import { jobHandlers } from '#main/jobs.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import { teamApp } from '#test/support/factories/team-app.ts'
 import { teamFactories } from '#test/support/factories/team-factories.ts'
@@ -12,7 +11,6 @@ const { t } = await teamApp()
 const owner = await t.make.account()
 
 const PATH = '/v3/changes'
-const never = new AbortController().signal
 const kindsOf = (kinds: string[]) => JSON.stringify(kinds)
 
 async function read(query: Record<string, string | number>): Promise<ChangesView> {
@@ -323,7 +321,7 @@ test('removals are forgotten after the retention; a cursor from before has expir
   await aware.follow()
   const started = await read({ limit: 1 })
   assert.match(started.next, /\./)
-  const forget = () => jobHandlers(t.deps)['changes.forget']({}, never)
+  const forget = () => t.runJob('changes.forget')
   await forget()
   assert.equal((await before.follow()).filter(({ state }) => state === 'removed').length, 1, 'not yet')
   t.advance(91 * DAY_MS)
@@ -341,6 +339,6 @@ test('without readers, a job numbers the changes', async () => {
   }
   await t.make.project({ owner })
   assert.ok((await count()) > 0)
-  await jobHandlers(t.deps)['changes.number']({}, never)
+  await t.runJob('changes.number')
   assert.equal(await count(), 0)
 })

@@ -1,7 +1,7 @@
 // Background jobs of the change feed.
 
 import { DAY_MS } from '#lib/time.ts'
-import type { NoPayload } from '#platform/jobs/queue.ts'
+import { job } from '#platform/jobs/job.ts'
 import type { Deps } from '#ports/deps.ts'
 import { forgetRemovals, numberChanges } from './queries.ts'
 
@@ -14,9 +14,11 @@ declare module '#platform/jobs/queue.ts' {
 
 export const changeJobs = ({ db, now, config }: Pick<Deps, 'db' | 'now' | 'config'>) => ({
   // Idempotent: readers number changes as well. Without readers, notes would accumulate.
-  'changes.number': async (_payload: NoPayload, signal: AbortSignal): Promise<void> => {
+  'changes.number': job({ everyMinutes: 1 }, async (_payload, signal) => {
     while (!signal.aborted && (await numberChanges(db)));
-  },
+  }),
   // Idempotent: a second run finds nothing.
-  'changes.forget': (): Promise<void> => forgetRemovals(db, new Date(now() - config.changes.keptDays * DAY_MS)),
+  'changes.forget': job({ daily: '04:33' }, () =>
+    forgetRemovals(db, new Date(now() - config.changes.keptDays * DAY_MS)),
+  ),
 })

@@ -1,6 +1,6 @@
 // The background job of downloads.
 
-import type { NoPayload } from '#platform/jobs/queue.ts'
+import { job } from '#platform/jobs/job.ts'
 import { StoreInUseError } from '#ports/analytics-store/analytics-store.ts'
 import type { Deps } from '#ports/deps.ts'
 import { reconcileDownloads } from './reconcile-downloads.ts'
@@ -15,7 +15,7 @@ type ReconcileDeps = Pick<Deps, 'db' | 'cache' | 'log' | 'metrics' | 'analytics'
 
 export const downloadJobs = ({ db, cache, log, metrics, analytics }: ReconcileDeps) => ({
   /** Compares the counters with the events and corrects them. Safe to repeat. */
-  'downloads.reconcile': async (_payload: NoPayload, signal: AbortSignal): Promise<void> => {
+  'downloads.reconcile': job({ daily: '03:43' }, async (_payload, signal) => {
     const isHeldElsewhere = await analytics.check().then(
       () => false,
       (error: unknown) => {
@@ -34,5 +34,5 @@ export const downloadJobs = ({ db, cache, log, metrics, analytics }: ReconcileDe
     metrics.downloadDrift.set({ of: 'version' }, drift.versions)
     if (drift.projects + drift.versions > 0)
       log.warn({ drift }, 'Corrected download counters that differed from the events')
-  },
+  }),
 })

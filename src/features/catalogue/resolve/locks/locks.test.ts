@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { parse } from 'smol-toml'
 import { DAY_MS } from '#lib/time.ts'
-import { jobHandlers } from '#main/jobs.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { readZip } from '#test/support/factories/read-zip.ts'
 import { makeCatalogue, type TestCatalogue } from '#test/support/factories/resolve-catalogue.ts'
@@ -103,7 +102,7 @@ describe('a lock', () => {
   test('is kept for 90 days after it was last read', async () => {
     const { lock } = await store({ ...PACK, name: 'Old' })
     const isKept = async () => (await t.anyone.get(`/v3/lock/${lock}`)).statusCode === 200
-    const forget = () => jobHandlers(t.deps)['locks.forget']({}, new AbortController().signal)
+    const forget = () => t.runJob('locks.forget')
     t.advance(60 * DAY_MS)
     assert.ok(await isKept())
     t.advance(80 * DAY_MS)

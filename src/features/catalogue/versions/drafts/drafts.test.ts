@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { ALL_SCOPES } from '#features/basics/access/scopes.ts'
 import { DAY_MS } from '#lib/time.ts'
-import { jobHandlers } from '#main/jobs.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { makeZip } from '#test/support/factories/archives.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
@@ -22,8 +21,7 @@ before(async () => {
 })
 after(() => t.close())
 
-const never = new AbortController().signal
-const expire = () => jobHandlers(t.deps)['versions.expire-drafts']({}, never)
+const expire = () => t.runJob('versions.expire-drafts')
 
 async function post(data: Record<string, unknown>, files: FormFile[] = [], person: { token: string } = project.owner) {
   const { payload, headers } = await form({ project_id: project.id, status: 'draft', ...data }, files)
@@ -109,7 +107,7 @@ describe('a draft', () => {
     assertError(await patch(id, scheduled), 400, 'validation_error', 'version_number')
     assert.equal((await patch(id, { ...COMPLETE, version_number: '3.0.0', ...scheduled })).statusCode, 204)
     t.advance(DAY_MS)
-    await jobHandlers(t.deps)['releases.sweep']({}, never)
+    await t.runJob('releases.sweep')
     assert.equal((await t.anyone.get(`/v3/version/${id}`)).json().status, 'listed')
   })
 

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { MINUTE_MS } from '#lib/time.ts'
-import { jobHandlers } from '#main/jobs.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { MadeProject } from '#test/support/factories/factories.ts'
 import { assertError, statuses } from '#test/support/http/account-steps.ts'
@@ -106,7 +105,7 @@ test("the notification contains the moderator's message", async () => {
   assert.equal((await t.as(moderator).patch(`/v3/project/${waiting.id}`, change)).statusCode, 204)
   // Members are notified when the decision can no longer be undone.
   t.advance(5 * MINUTE_MS)
-  await jobHandlers(t.deps)['decisions.announce']({}, new AbortController().signal)
+  await t.runJob('decisions.announce')
   const list = (await t.as(waiting.owner).get(`/v3/user/${waiting.owner.id}/notifications`)).json()
   const texts = list.map(({ text }: { text: string }) => text).join('|')
   assert.match(texts, /to rejected\. They wrote: The licence is missing\./)

@@ -9,7 +9,6 @@ import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { readScopeNames } from '#features/basics/access/scopes.ts'
 import { HOUR_MS } from '#lib/time.ts'
-import { jobHandlers } from '#main/jobs.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
 import { checkEveryCut, checkRivals } from '#test/support/http/tus-checks.ts'
@@ -401,4 +400,4 @@ async function leaveBytes(key: string): Promise<void> {
   )
 }
 
-const expire = () => jobHandlers(t.deps)['uploads.expire']({}, new AbortController().signal)
+const expire = () => t.runJob('uploads.expire')

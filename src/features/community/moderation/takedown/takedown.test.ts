@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { reviewJobs } from '#features/catalogue/reviews/jobs.ts'
 import { newId } from '#lib/ids.ts'
 import { HOUR_MS, MINUTE_MS } from '#lib/time.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
@@ -41,7 +40,7 @@ test('a project is withheld, its members get the message, and the log has both s
   assert.deepEqual([done.changed, done.projects[0].status], [true, 'approved'])
   assert.equal(await projectStatus(project), 'withheld')
   t.advance(5 * MINUTE_MS)
-  await reviewJobs(t.deps)['decisions.announce']()
+  await t.runJob('decisions.announce')
   const notes = await talk.notificationsOf(project.owner)
   assert.ok(notes.some(({ type, message }) => type === 'status_change' && message === body.message))
   assert.deepEqual(await actions(project.id), ['content.taken_down', 'project.status_changed'])

@@ -16,7 +16,6 @@ import {
   statusOf,
   type TestApplication,
 } from '#test/support/http/oauth-steps.ts'
-import { oauthJobs } from '../jobs.ts'
 
 const { t, owner, application } = await oauthApp()
 
@@ -302,7 +301,7 @@ test('deletes expired rows', async () => {
   await codeOf()
   await getToken(t, application, owner)
   t.advance(15 * DAY_MS)
-  await oauthJobs(t.deps)['oauth.expire']({}, new AbortController().signal)
+  await t.runJob('oauth.expire')
   for (const table of ['oauth_flow', 'oauth_code', 'oauth_token'] as const) {
     assert.deepEqual(await t.deps.db.selectFrom(table).selectAll().execute(), [])
   }
