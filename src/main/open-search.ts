@@ -2,8 +2,10 @@
 
 import { join } from 'node:path'
 import pg from 'pg'
+import { Histogram } from 'prom-client'
 import { OperatorError } from '#lib/operator-error.ts'
 import { loadFor } from '#platform/config/optional-packages.ts'
+import { defineMetrics } from '#platform/telemetry/metrics.ts'
 import type { Deps } from '#ports/deps.ts'
 import { acquireIndexFolder } from '#ports/search-index/feed/index-folder.ts'
 import type { IndexLeases } from '#ports/search-index/feed/index-lease.ts'
@@ -12,6 +14,17 @@ import { createSearchFeed, type SearchFeed, type SearchFeedOptions } from '#port
 import { sharedLeases } from '#ports/search-index/feed/shared-lease.ts'
 import { observeSearch } from '#ports/search-index/observe-search.ts'
 import type { SearchIndex } from '#ports/search-index/search-index.ts'
+
+const engineSeconds = defineMetrics(
+  (registers) =>
+    new Histogram({
+      name: 'depot_search_engine_seconds',
+      help: 'Requests to OpenSearch, by kind (search, write, manage, status) and outcome',
+      labelNames: ['kind', 'outcome'] as const,
+      buckets: [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60],
+      registers,
+    }),
+)
 
 export type SearchNeeds = Pick<Deps, 'config' | 'db' | 'pool' | 'taxonomy' | 'log' | 'metrics'>
 
@@ -78,7 +91,7 @@ function feedOptions(needs: SearchNeeds): SearchFeedOptions {
         url: search.url.reveal(),
         prefix,
         onRequest: ({ kind, ok, seconds }) =>
-          metrics.searchEngineSeconds.observe({ kind, outcome: ok ? 'success' : 'error' }, seconds),
+          engineSeconds(metrics).observe({ kind, outcome: ok ? 'success' : 'error' }, seconds),
       })
     },
   }

@@ -8,6 +8,16 @@ import { createFigureCounts } from './figures.ts'
  */
 const LAG_SAMPLE_MS = 50
 
+type Definition<Made> = (registers: Registry[]) => Made
+
+const DEFINITIONS = new Set<Definition<unknown>>()
+
+/** Declares metrics next to the code that sets them. Returns the function that finds those of an instance. */
+export function defineMetrics<Made>(create: Definition<Made>): (metrics: Pick<Metrics, 'of'>) => Made {
+  DEFINITIONS.add(create)
+  return ({ of }) => of(create)
+}
+
 export type Metrics = ReturnType<typeof createMetrics>
 
 /** A registry with all metrics of the process. Tests run several instances in a process, each with its own registry. */
@@ -15,8 +25,16 @@ export function createMetrics(options: { process: boolean }) {
   const registry = new Registry()
   if (options.process) collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_SAMPLE_MS })
   const registers = [registry]
+  const made = new Map<Definition<unknown>, unknown>()
+  const of = <Made>(create: Definition<Made>): Made => {
+    if (!made.has(create)) made.set(create, create(registers))
+    return made.get(create) as Made
+  }
+  // Also those that nothing sets have a value.
+  for (const create of DEFINITIONS) of(create)
   return {
     registry,
+    of,
     figures: createFigureCounts(),
     requests: new Counter({
       name: 'depot_http_requests_total',
@@ -57,31 +75,6 @@ export function createMetrics(options: { process: boolean }) {
       labelNames: ['version', 'commit'] as const,
       registers,
     }),
-    resolutions: new Counter({
-      name: 'depot_resolutions_total',
-      help: 'Requests that chose versions, by outcome (complete, partial, fallback)',
-      labelNames: ['outcome'] as const,
-      registers,
-    }),
-    changeStreams: new Gauge({
-      name: 'depot_change_streams',
-      help: 'Open streams of the change feed',
-      registers,
-    }),
-    ...webhookMetrics(registers),
-    downloadDrift: new Gauge({
-      name: 'depot_download_drift',
-      help: 'Difference between download counters and download events at the last reconciliation, by counter',
-      labelNames: ['of'] as const,
-      registers,
-    }),
-    searchEngineSeconds: new Histogram({
-      name: 'depot_search_engine_seconds',
-      help: 'Requests to OpenSearch, by kind (search, write, manage, status) and outcome',
-      labelNames: ['kind', 'outcome'] as const,
-      buckets: [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60],
-      registers,
-    }),
     engineSeconds: new Histogram({
       name: 'depot_engine_seconds',
       help: 'Time of calls to external engines, by engine and call',
@@ -99,33 +92,6 @@ export function createMetrics(options: { process: boolean }) {
       name: 'depot_events_total',
       help: 'Business events, such as version.published',
       labelNames: ['event'] as const,
-      registers,
-    }),
-  }
-}
-
-function webhookMetrics(registers: Registry[]) {
-  return {
-    webhookAttempts: new Counter({
-      name: 'depot_webhook_attempts_total',
-      help: 'Attempts to deliver an event to a webhook, by outcome (delivered, retried, failed)',
-      labelNames: ['outcome'] as const,
-      registers,
-    }),
-    webhookSeconds: new Histogram({
-      name: 'depot_webhook_attempt_seconds',
-      help: 'Time of attempts to deliver an event to a webhook',
-      buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
-      registers,
-    }),
-    webhooksInFlight: new Gauge({
-      name: 'depot_webhooks_in_flight',
-      help: 'Requests to webhooks that wait for their response',
-      registers,
-    }),
-    webhookDelay: new Gauge({
-      name: 'depot_webhook_delay_seconds',
-      help: 'Time for which the delivery that was due longest has waited for a free slot',
       registers,
     }),
   }

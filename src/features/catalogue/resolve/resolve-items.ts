@@ -1,4 +1,6 @@
 // Chooses versions for the items of a request and for everything that they require.
+import { Counter } from 'prom-client'
+import { defineMetrics } from '#platform/telemetry/metrics.ts'
 import type { Deps } from '#ports/deps.ts'
 import { filterOfBody } from '../versions/lookup/list-requests.ts'
 import { readFirstVersions } from '../versions/lookup/version-filter.ts'
@@ -11,6 +13,16 @@ import { listChosenFiles, listPublicProjects } from './queries.ts'
 import { checkRequest, type ResolveBody } from './requests.ts'
 import type { SolvedItem, SolverItem } from './solve/world.ts'
 import type { ItemView } from './views.ts'
+
+const resolutions = defineMetrics(
+  (registers) =>
+    new Counter({
+      name: 'depot_resolutions_total',
+      help: 'Requests that chose versions, by outcome (complete, partial, fallback)',
+      labelNames: ['outcome'] as const,
+      registers,
+    }),
+)
 
 export type ResolveDeps = ChooseDeps & Pick<Deps, 'metrics'>
 
@@ -46,7 +58,7 @@ export async function resolveItems(deps: ResolveDeps, body: ResolveBody): Promis
     pack: { ...body, loaders: target.filter.loaders ?? [], game_versions: body.game_versions ?? [] },
   })
   const outcome = solution.exact ? (answer.complete ? 'complete' : 'partial') : 'fallback'
-  deps.metrics.resolutions.inc({ outcome })
+  resolutions(deps.metrics).inc({ outcome })
   return answer
 }
 

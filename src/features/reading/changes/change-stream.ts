@@ -1,12 +1,24 @@
 // The change feed as server-sent events (WHATWG HTML, 9.2).
+
 import { Readable } from 'node:stream'
+import { Gauge } from 'prom-client'
 import { ApiError } from '#lib/errors.ts'
+import { defineMetrics } from '#platform/telemetry/metrics.ts'
 import type { Deps } from '#ports/deps.ts'
 import { type Cursor, parseCursor } from './cursor.ts'
 import { createFeedWatch, type FeedWatch } from './feed-watch.ts'
 import { CHANGES_PATH, listChanges } from './list-changes.ts'
 import type { ChangeKind } from './requests.ts'
 import type { ChangeView } from './views.ts'
+
+const openStreams = defineMetrics(
+  (registers) =>
+    new Gauge({
+      name: 'depot_change_streams',
+      help: 'Open streams of the change feed',
+      registers,
+    }),
+)
 
 type StreamDeps = Pick<Deps, 'db' | 'log' | 'metrics'>
 
@@ -30,7 +42,7 @@ export function createChangeStreams(deps: StreamDeps, isDraining: () => boolean)
 
   function count(caller: string, difference: 1 | -1): void {
     open += difference
-    deps.metrics.changeStreams.set(open)
+    openStreams(deps.metrics).set(open)
     const own = (openByCaller.get(caller) ?? 0) + difference
     if (own > 0) openByCaller.set(caller, own)
     else openByCaller.delete(caller)

@@ -1,9 +1,21 @@
 // The background job of downloads.
 
+import { Gauge } from 'prom-client'
 import { job } from '#platform/jobs/job.ts'
+import { defineMetrics } from '#platform/telemetry/metrics.ts'
 import { StoreInUseError } from '#ports/analytics-store/analytics-store.ts'
 import type { Deps } from '#ports/deps.ts'
 import { reconcileDownloads } from './reconcile-downloads.ts'
+
+const driftOf = defineMetrics(
+  (registers) =>
+    new Gauge({
+      name: 'depot_download_drift',
+      help: 'Difference between download counters and download events at the last reconciliation, by counter',
+      labelNames: ['of'] as const,
+      registers,
+    }),
+)
 
 declare module '#platform/jobs/queue.ts' {
   interface Jobs {
@@ -30,8 +42,8 @@ export const downloadJobs = ({ db, cache, log, metrics, analytics }: ReconcileDe
       )
       return
     }
-    metrics.downloadDrift.set({ of: 'project' }, drift.projects)
-    metrics.downloadDrift.set({ of: 'version' }, drift.versions)
+    driftOf(metrics).set({ of: 'project' }, drift.projects)
+    driftOf(metrics).set({ of: 'version' }, drift.versions)
     if (drift.projects + drift.versions > 0)
       log.warn({ drift }, 'Corrected download counters that differed from the events')
   }),

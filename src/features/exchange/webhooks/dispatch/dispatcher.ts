@@ -1,17 +1,44 @@
 // Sends deliveries. They are not jobs of the worker: a receiver that does not respond must delay nobody. Several
 // processes can dispatch at the same time.
 
+import { Counter, Gauge, Histogram } from 'prom-client'
 import { SecretLostError } from '#features/basics/instance-key/seal-secret.ts'
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import { MIB } from '#lib/text/sizes.ts'
 import { defineCache } from '#platform/cache/definitions.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
+import { defineMetrics } from '#platform/telemetry/metrics.ts'
 import type { Deps } from '#ports/deps.ts'
 import { type Payload, readPayload } from '../messages/payload.ts'
 import { buildRequest, type Request, type SendingDeps, sendRequest } from './attempt.ts'
 import { type Candidate, type Claimed, claim, findWork, listDue, release } from './claim.ts'
 import { fanOut } from './fan-out.ts'
 import { disableWithoutSecret, discard, recordAttempt } from './record-attempt.ts'
+
+const webhookMetrics = defineMetrics((registers) => ({
+  attempts: new Counter({
+    name: 'depot_webhook_attempts_total',
+    help: 'Attempts to deliver an event to a webhook, by outcome (delivered, retried, failed)',
+    labelNames: ['outcome'] as const,
+    registers,
+  }),
+  seconds: new Histogram({
+    name: 'depot_webhook_attempt_seconds',
+    help: 'Time of attempts to deliver an event to a webhook',
+    buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
+    registers,
+  }),
+  inFlight: new Gauge({
+    name: 'depot_webhooks_in_flight',
+    help: 'Requests to webhooks that wait for their response',
+    registers,
+  }),
+  delay: new Gauge({
+    name: 'depot_webhook_delay_seconds',
+    help: 'Time for which the delivery that was due longest has waited for a free slot',
+    registers,
+  }),
+}))
 
 /** Requests at the same time: in the process, to a host, and to all webhooks together whose last attempt failed. */
 const LIMITS = { all: 32, perHost: 2, failing: 8, perFailingHost: 1 } as const
@@ -25,6 +52,7 @@ export type Dispatcher = ReturnType<typeof createDispatcher>
 type InFlight = { host: string; isFailing: boolean }
 
 export function createDispatcher(deps: SendingDeps) {
+  const metrics = webhookMetrics(deps.metrics)
   const inFlight = new Map<string, InFlight>()
   const running = new Set<Promise<void>>()
   const stopping = new AbortController()
@@ -38,16 +66,16 @@ export function createDispatcher(deps: SendingDeps) {
     const candidates = choose(await listDue(deps.db, { now: new Date(deps.now()), ...fullness(inFlight) }), inFlight)
     const facts = new Map(candidates.map((candidate) => [candidate.id, candidate]))
     const delays = candidates.map(({ next_attempt }) => deps.now() - next_attempt.getTime())
-    deps.metrics.webhookDelay.set(Math.max(0, ...delays) / 1_000)
+    metrics.delay.set(Math.max(0, ...delays) / 1_000)
     const claimed = await claim(deps.db, [...facts.keys()])
     for (const each of claimed) {
       const { host, is_failing: isFailing = false } = facts.get(each.id) ?? { host: each.webhook.host }
       inFlight.set(each.id, { host, isFailing })
-      deps.metrics.webhooksInFlight.set(inFlight.size)
+      metrics.inFlight.set(inFlight.size)
       const work = deliver(deps, each, ending.signal).finally(() => {
         inFlight.delete(each.id)
         running.delete(work)
-        deps.metrics.webhooksInFlight.set(inFlight.size)
+        metrics.inFlight.set(inFlight.size)
         void pump()
       })
       running.add(work)
@@ -61,7 +89,7 @@ export function createDispatcher(deps: SendingDeps) {
     const work = await findWork(deps.db)
     if (work?.hasEvents) await fanOut(deps)
     else if (!work?.hasDeliveries) {
-      deps.metrics.webhookDelay.set(0)
+      metrics.delay.set(0)
       return
     }
     while (!stopping.signal.aborted && inFlight.size < LIMITS.all && (await startDue()) > 0);
@@ -157,16 +185,16 @@ function payloadOf(deps: Deps, { event, webhook }: Claimed): Promise<Payload | u
 /** Sends one delivery and stores the result. Never rejects. */
 async function deliver(deps: SendingDeps, claimed: Claimed, signal: AbortSignal): Promise<void> {
   const { webhook, event } = claimed
-  const { webhookAttempts, webhookSeconds } = deps.metrics
+  const { attempts, seconds } = webhookMetrics(deps.metrics)
   try {
     const payload = await payloadOf(deps, claimed)
     if (payload === undefined) return await discard(deps, claimed)
     const request = await buildRequest(deps, { webhook, event, payload }).catch(asLostSecret)
     if (request === undefined) return await disableWithoutSecret(deps, claimed)
     const attempt = await sendRequest(deps, request, { format: webhook.format, signal })
-    webhookSeconds.observe(attempt.ms / 1_000)
+    seconds.observe(attempt.ms / 1_000)
     const outcome = await recordAttempt(deps, claimed, attempt)
-    webhookAttempts.inc({ outcome })
+    attempts.inc({ outcome })
   } catch (err) {
     // The lease ends by itself if the database does not respond either.
     await release(deps.db, [claimed.id]).catch(() => undefined)
