@@ -39,6 +39,18 @@ export class Refusals {
     }
   }
 
+  /** Like `wait`, for rules that run at the same time. Reports their errors in this order. */
+  async settle<const Results extends readonly unknown[]>(
+    rules: {
+      [Index in keyof Results]: Promise<Results[Index]>
+    },
+  ): Promise<{ [Index in keyof Results]: Results[Index] | undefined }> {
+    const settled = await Promise.allSettled(rules)
+    for (const result of settled) if (result.status === 'rejected') this.#add(result.reason)
+    const values = settled.map((result) => (result.status === 'fulfilled' ? result.value : undefined))
+    return values as { [Index in keyof Results]: Results[Index] | undefined }
+  }
+
   /** Checks each item, up to the third that is invalid. Returns the results. */
   each<Item, T>(items: Iterable<Item>, rule: (item: Item, index: number) => T): T[] {
     const results: T[] = []

@@ -4,7 +4,7 @@ import { findMembership } from '#features/basics/access/memberships.ts'
 import { requireNotMirrored } from '#features/basics/access/origin.ts'
 import { canSeeProject, type ProjectFacts, requirePermission } from '#features/basics/access/project-policy.ts'
 import type { Viewer } from '#features/basics/access/viewer.ts'
-import { lockProject } from '#features/catalogue/projects/queries.ts'
+import { lockProject, type ProjectRow } from '#features/catalogue/projects/queries.ts'
 import { invalidInput, validationError } from '#lib/errors.ts'
 import { isIdForm, newId } from '#lib/ids.ts'
 import { Refusals } from '#lib/schema/refusals.ts'
@@ -15,7 +15,6 @@ import type { Deps } from '#ports/deps.ts'
 import { withStoredFiles } from '#ports/files/claims.ts'
 import { draftExpiry, INCOMPLETE_DRAFTS_MAX } from '../drafts/completeness.ts'
 import { announceVersion, recordVersionStatus } from '../lifecycle/show-version.ts'
-import { type CachedVersion, getVersion } from '../lookup/version-cache.ts'
 import { warnOfVersionAhead } from '../lookup/version-filter.ts'
 import { requireTrustedPublisher } from '../policy.ts'
 import {
@@ -27,8 +26,8 @@ import {
   withUploads,
 } from '../uploads/use-uploads.ts'
 import { resolveDependencies } from './dependencies.ts'
-import { insertVersion } from './insert-version.ts'
-import { prepareFiles, type ReceivedFiles, type UploadedPart } from './prepare-files.ts'
+import { insertVersion, type VersionToInsert } from './insert-version.ts'
+import { type PreparedFile, prepareFiles, type ReceivedFiles, type UploadedPart } from './prepare-files.ts'
 import { type NewVersion, parseVersionData } from './requests.ts'
 
 /** Warning of a dry run without files. */
@@ -47,62 +46,89 @@ type Description = { version: NewVersion; projectId: string; uploads: NamedUploa
  *
  * A draft can lack its number, loaders and files; `updateVersion` publishes it.
  * @param receive reads the request and passes its description to `describe` before it reads the first file.
+ * @returns the ID of the version.
  * @throws ApiError `validation_error` and `invalid_input` naming the field or the part, 403 without UPLOAD_VERSION.
  */
 export async function createVersion(
   deps: Deps,
   viewer: Viewer,
   receive: (describe: (data: unknown) => Promise<Description>) => Promise<ReceivedFiles<Description>>,
-): Promise<CachedVersion> {
-  const { description, parts: sent } = await receive(async (data) => {
-    const refusals = new Refusals()
-    const version = parseVersionData(data, deps.taxonomy, '', refusals)
-    const id = await refusals.wait(() => requirePublisher(deps.db, viewer, version.projectId))
-    // Checked again in the transaction, when the project of a dependency might have been hidden.
-    await refusals.wait(() => resolveDependencies(deps.db, viewer, version.dependencies))
-    const { fileParts: names, status } = version
-    const uploads = await refusals.wait(() => findNamedUploads(deps, viewer, { names, isDraft: status === 'draft' }))
-    refusals.throwAny()
-    return { version, projectId: id ?? '', uploads: uploads ?? NO_UPLOADS }
-  })
+): Promise<string> {
+  const { description, parts: sent } = await receive((data) => describe(deps, viewer, data))
   const { version, projectId, uploads } = description
-  const isDraft = version.status === 'draft'
   const id = newId()
   await withUploads(deps, { sent, uploads, names: version.fileParts }, async (parts) => {
-    requireAllParts(deps, version, { parts, uploads })
-    const choose = { primaryPart: version.primaryFile, declaredParts: version.fileParts.length }
-    const files =
-      parts.length === 0 && deps.dryRun !== undefined
-        ? []
-        : await prepareFiles(deps, { version, versionId: id, parts, choose, caller: viewer.caller })
+    const files = await checkFiles(deps, viewer, { id, version, parts, uploads })
     // Files are stored before their rows: every file that a row refers to exists.
     await withStoredFiles(deps, files, () =>
       transaction(deps, async (tx, changed) => {
         // Checked again because the membership might have ended during the upload.
         const project = await requireUploader(tx, viewer, await lockProject(tx, projectId))
-        const publishedAt = new Date(deps.now())
-        const { scanner } = deps.config
-        if (isDraft) await rejectTooManyDrafts(tx, projectId)
-        const draftExpires = isDraft
-          ? draftExpiry(deps.taxonomy, { ...version.columns, fields: version.fields, files: files.length }, deps.now())
-          : null
-        const row = { id, projectId, version, files, publishedAt, scanner, draftExpires }
-        if (!isDraft)
-          await warnOfVersionAhead(
-            { db: tx, dryRun: deps.dryRun },
-            { projectId, id, ordering: version.columns.ordering },
-          )
-        const status = await insertVersion(tx, viewer, row)
+        const row = { id, projectId, version, files, publishedAt: new Date(deps.now()), scanner: deps.config.scanner }
+        if (version.status === 'draft') await insertDraft(tx, deps, viewer, row)
+        else await insertPublished(tx, deps, viewer, { row, project })
         await takeUploads(tx, uploads, { versionId: id, now: deps.now() })
-        await announceVersion(tx, { versionId: id, project, status, at: publishedAt })
-        if (status === 'listed') await recordVersionStatus(tx, { project, versionId: id, from: 'draft', to: status })
         changed.add('project', projectId)
         changed.add('version', id)
       }),
     )
   })
-  if (!isDraft) recordEvent(deps, 'version.published', { project_id: projectId, version_id: id })
-  return getVersion(deps, viewer, id)
+  if (version.status !== 'draft') recordEvent(deps, 'version.published', { project_id: projectId, version_id: id })
+  return id
+}
+
+/** Checks the description before the first file is read. */
+async function describe(deps: Deps, viewer: Viewer, data: unknown): Promise<Description> {
+  const refusals = new Refusals()
+  const version = parseVersionData(data, deps.taxonomy, '', refusals)
+  const { fileParts: names, status } = version
+  const [projectId = '', , uploads = NO_UPLOADS] = await refusals.settle([
+    requirePublisher(deps.db, viewer, version.projectId),
+    // Checked again in the transaction, when the project of a dependency might have been hidden.
+    resolveDependencies(deps.db, viewer, version.dependencies),
+    findNamedUploads(deps, viewer, { names, isDraft: status === 'draft' }),
+  ])
+  refusals.throwAny()
+  return { version, projectId, uploads }
+}
+
+type PartsOfVersion = { id: string; version: NewVersion; parts: readonly UploadedPart[]; uploads: NamedUploads }
+
+/** A dry run can check a description without its files. */
+async function checkFiles(
+  deps: Deps,
+  { caller }: Viewer,
+  { id, version, parts, uploads }: PartsOfVersion,
+): Promise<PreparedFile[]> {
+  const { fileParts, primaryFile, status } = version
+  if (parts.length === 0 && deps.dryRun !== undefined) {
+    if (status !== 'draft' || fileParts.length > 0) deps.dryRun.warn('file_parts', FILES_UNCHECKED)
+    return []
+  }
+  requireAllParts(version, parts, uploads)
+  const choose = { primaryPart: primaryFile, declaredParts: fileParts.length }
+  return prepareFiles(deps, { version, versionId: id, parts, choose, caller })
+}
+
+/** Inserts a draft, which expires unless it is complete. */
+async function insertDraft(tx: Tx, deps: Deps, viewer: Viewer, row: VersionToInsert): Promise<void> {
+  const { projectId, version, files } = row
+  await rejectTooManyDrafts(tx, projectId)
+  const content = { ...version.columns, fields: version.fields, files: files.length }
+  await insertVersion(tx, viewer, { ...row, draftExpires: draftExpiry(deps.taxonomy, content, deps.now()) })
+}
+
+async function insertPublished(
+  tx: Tx,
+  { dryRun }: Deps,
+  viewer: Viewer,
+  { row, project }: { row: VersionToInsert; project: ProjectRow },
+): Promise<void> {
+  const { id, projectId, version, publishedAt } = row
+  await warnOfVersionAhead({ db: tx, dryRun }, { projectId, id, ordering: version.columns.ordering })
+  const status = await insertVersion(tx, viewer, row)
+  await announceVersion(tx, { versionId: id, project, status, at: publishedAt })
+  if (status === 'listed') await recordVersionStatus(tx, { project, versionId: id, from: 'draft', to: status })
 }
 
 /** @throws ApiError `validation_error` if the project is absent or hidden, 403 without UPLOAD_VERSION. */
@@ -133,19 +159,14 @@ async function requireUploader<Project extends ProjectFacts & { publishing: stri
   return project
 }
 
-/** A dry run can check a description without its files. */
+/** @throws ApiError `invalid_input` naming a part that is missing, or that `file_parts` does not list. */
 function requireAllParts(
-  { dryRun }: Pick<Deps, 'dryRun'>,
   version: NewVersion,
-  { parts, uploads: { unfinished } }: { parts: readonly UploadedPart[]; uploads: NamedUploads },
+  parts: readonly UploadedPart[],
+  { unfinished }: Pick<NamedUploads, 'unfinished'>,
 ): void {
-  if (parts.length === 0 && dryRun !== undefined) {
-    if (version.status !== 'draft' || version.fileParts.length > 0) dryRun.warn('file_parts', FILES_UNCHECKED)
-    return
-  }
-  if (parts.length === 0 && version.status !== 'draft') {
+  if (parts.length === 0 && version.status !== 'draft')
     throw invalidInput('At least one file part is required', 'file_parts')
-  }
   const missing = version.fileParts.find(
     (name) => !parts.some((part) => part.name === name) && !unfinished.some((id) => uploadPart(id) === name),
   )

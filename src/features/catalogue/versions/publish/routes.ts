@@ -13,7 +13,7 @@ import type { Deps } from '#ports/deps.ts'
 import { sendDryRun } from '../../dry-run/dry-run.ts'
 import { lookAtVersion } from '../../dry-run/look.ts'
 import { DryRunQuery, DryRunView } from '../../dry-run/views.ts'
-import { getVersionAsMember } from '../lookup/version-cache.ts'
+import { getVersion, getVersionAsMember } from '../lookup/version-cache.ts'
 import { VersionView } from '../views.ts'
 import { addFiles } from './add-files.ts'
 import { createVersion } from './create-version.ts'
@@ -44,7 +44,7 @@ export function versionUploadRoutes(app: App, deps: Deps): void {
         const viewer = requireViewer(req)
         const create = (using: Deps) => createVersion(using, viewer, (describe) => receiveForm(using, req, describe))
         if (isDryRun(req)) return sendDryRun(reply, deps, create, lookAtVersion)
-        const version = await create(deps)
+        const version = await getVersion(deps, viewer, await create(deps))
         return sendBytes(reply.status(201), version.bytes)
       },
     })

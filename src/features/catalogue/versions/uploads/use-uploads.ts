@@ -7,7 +7,7 @@ import type { Tx } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { StagedFile } from '#ports/files/files.ts'
 import { checkFilename } from '../files/filename.ts'
-import { FILE_BYTES_MAX, type UploadedPart, withParts } from '../publish/prepare-files.ts'
+import { FILE_BYTES_MAX, type UploadedPart } from '../publish/prepare-files.ts'
 import { metadataOf } from './headers.ts'
 import { eraseUploads, keepForDraft, ownUploads, type UploadRow } from './queries.ts'
 
@@ -70,28 +70,18 @@ function named({ fileRules }: Pick<Deps, 'fileRules'>, { id, metadata, received 
  * Runs `use` with the files that a request has sent and those of its uploads, in the order of `names`. Then discards those
  * that were not published, even after an error. The uploads stay as they are.
  */
-export function withUploads<T>(
+export async function withUploads<T>(
   deps: Deps,
   { sent, uploads, names }: { sent: readonly UploadedPart[]; uploads: NamedUploads; names: readonly string[] },
   use: (parts: readonly UploadedPart[]) => Promise<T>,
 ): Promise<T> {
-  return withParts(deps, sent, async () => {
-    if (uploads.finished.length === 0) return use(sent)
-    const staged = await stageUploads(deps, uploads)
-    return withParts(deps, staged, () => use(inOrder([...sent, ...staged], names)))
-  })
-}
-
-async function stageUploads(deps: Deps, { finished }: NamedUploads): Promise<UploadedPart[]> {
-  const parts: UploadedPart[] = []
+  const parts = [...sent]
   try {
-    for (const upload of finished) {
+    for (const upload of uploads.finished)
       parts.push({ name: upload.part, filename: upload.filename, staged: await stageUpload(deps, upload) })
-    }
-    return parts
-  } catch (error) {
+    return await use(inOrder(parts, names))
+  } finally {
     await Promise.allSettled(parts.map(({ staged }) => deps.files.discard(staged)))
-    throw error
   }
 }
 

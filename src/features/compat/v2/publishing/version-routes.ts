@@ -6,7 +6,7 @@ import { DryRunQuery } from '#features/catalogue/dry-run/views.ts'
 import { findProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { versionDeletionRoute } from '#features/catalogue/versions/lifecycle/routes.ts'
 import { updateVersion } from '#features/catalogue/versions/lifecycle/update-version.ts'
-import { getVersionAsMember } from '#features/catalogue/versions/lookup/version-cache.ts'
+import { getVersion, getVersionAsMember } from '#features/catalogue/versions/lookup/version-cache.ts'
 import { createVersion } from '#features/catalogue/versions/publish/create-version.ts'
 import { fileUploadRoute } from '#features/catalogue/versions/publish/routes.ts'
 import { receiveForm } from '#features/catalogue/versions/publish/version-form.ts'
@@ -78,7 +78,8 @@ function creation(app: App, deps: Deps): void {
             }),
           )
         if (isDryRun(req)) return sendDone(reply, deps, create)
-        return sendBytes(reply, versionBytes(deps, await create(deps)).bytes)
+        const version = await getVersion(deps, viewer, await create(deps))
+        return sendBytes(reply, versionBytes(deps, version).bytes)
       },
     })
   })

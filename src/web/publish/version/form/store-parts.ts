@@ -74,12 +74,11 @@ export async function storeUpload(
 }
 
 /** Creates a draft and returns its ID. */
-export async function createDraft({ deps, viewer }: OwnRequest, projectId: string): Promise<string> {
-  const version = await createVersion(deps, viewer, async (describe) => ({
+export function createDraft({ deps, viewer }: OwnRequest, projectId: string): Promise<string> {
+  return createVersion(deps, viewer, async (describe) => ({
     description: await describe({ project_id: projectId, status: 'draft' }),
     parts: [],
   }))
-  return version.id
 }
 
 type Known = { message: string; more?: Part }
