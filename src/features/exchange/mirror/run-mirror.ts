@@ -6,6 +6,7 @@ import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import { withConnection } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
+import { findOwner } from '../import/checks.ts'
 import type { MirrorReport, MirrorRun } from './copy/context.ts'
 import { copyProjects } from './copy/copy-projects.ts'
 import { copyMissing } from './copy/copy-removals.ts'
@@ -203,25 +204,6 @@ async function withLock<T>({ pool }: Pick<Deps, 'pool'>, address: string, act: (
     if (rows[0]?.is_mine !== true) throw new OperatorError(`Another run of the mirror of ${address} is in progress`)
     return act()
   })
-}
-
-/** @throws OperatorError unless the organization exists and has an owner. */
-export async function findOwner(
-  { db }: Pick<Deps, 'db'>,
-  name: string,
-): Promise<{ organizationId: string; accountId: string }> {
-  const row = await db
-    .selectFrom('organization')
-    .innerJoin('team_member', 'team_member.team_id', 'organization.team_id')
-    .select(['organization.id', 'team_member.account_id'])
-    .where((eb) => eb.or([eb('organization.id', '=', name), eb('organization.slug', '=', name.toLowerCase())]))
-    .where('team_member.is_owner', '=', true)
-    .executeTakeFirst()
-  if (row === undefined)
-    throw new OperatorError(
-      `There is no organization ${name}. Check --owner, or create it on the page of your organizations.`,
-    )
-  return { organizationId: row.id, accountId: row.account_id }
 }
 
 /** @throws OperatorError if no key of the source is one of those of the last run. */

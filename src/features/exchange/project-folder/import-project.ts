@@ -8,17 +8,15 @@ import { toGalleryImageFields } from '#features/catalogue/projects/gallery/reque
 import { assertProjectSlugFree, type ProjectRow, setLikenessOfIcon } from '#features/catalogue/projects/queries.ts'
 import { insertProjectRow } from '#features/catalogue/publishing/insert-project.ts'
 import { type PreparedProject, prepareProject } from '#features/catalogue/publishing/prepare-project.ts'
-import { firstStatus, requestScan } from '#features/catalogue/versions/lifecycle/scan-gate.ts'
-import { recordVersionStatus } from '#features/catalogue/versions/lifecycle/show-version.ts'
 import { insertDependencies, type ResolvedDependency } from '#features/catalogue/versions/publish/dependencies.ts'
-import { insertFiles, insertVersionRow } from '#features/catalogue/versions/publish/insert-version.ts'
 import { type UploadedPart, withParts } from '#features/catalogue/versions/publish/prepare-files.ts'
-import { findOwner } from '#features/exchange/mirror/run-mirror.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
 import { dropClaims } from '#ports/files/claims.ts'
+import { findOwner, type ImportOwner } from '../import/checks.ts'
+import { distinctDependencies, insertImportedVersion } from '../import/write-version.ts'
 import { RESTORED_STATUSES } from './layout.ts'
 import { type ProjectFolder, readFolder, refusing, stageFolder } from './read-folder.ts'
 
@@ -35,7 +33,7 @@ type Plan = {
   deps: Deps
   read: ProjectFolder
   prepared: PreparedProject
-  owner: { organizationId: string; accountId: string }
+  owner: ImportOwner
   report: ImportReport
   warn: (message: string) => void
 }
@@ -127,29 +125,11 @@ async function insertVersion(
 ): Promise<void> {
   const [version, extras, files] = [read.project.versions[index], read.versionExtras[index], prepared.versions[index]]
   if (version === undefined || extras === undefined || files === undefined) return
-  const { scanner } = deps.config
-  const { projectId } = prepared
-  const { withdrawn } = extras
-  const first = firstStatus(version.status, scanner)
-  const row = {
-    id: files.id,
-    project_id: projectId,
-    author_id: owner.accountId,
-    ...version.columns,
-    ...first,
-    fields: JSON.stringify(version.fields),
-    date_published: new Date(extras.date_published),
-    withdrawn_kind: withdrawn?.kind ?? null,
-    withdrawn_reason: withdrawn?.reason ?? null,
-    withdrawn_at: withdrawn == null ? null : new Date(withdrawn.at),
-  }
-  await insertVersionRow(tx, COMMAND, row, version.status)
-  await insertFiles(tx, { versionId: files.id, projectId, files: files.files })
-  if (first.status === 'listed') {
-    const project = { id: projectId, status }
-    await recordVersionStatus(tx, { project, versionId: files.id, from: 'draft', to: 'listed' })
-  }
-  if (scanner.kind !== 'none') await requestScan(tx, files.id, { now: deps.now(), shownBefore: false })
+  const { withdrawn = null, date_published } = extras
+  await insertImportedVersion(tx, deps, {
+    ...{ id: files.id, version, published: new Date(date_published), withdrawn },
+    ...{ project: { id: prepared.projectId, status }, authorId: owner.accountId, files: files.files },
+  })
   changed.add('version', files.id)
 }
 
@@ -163,7 +143,7 @@ async function insertReferences(tx: Tx, { read, prepared, report, warn }: Plan):
   const known = await projectsHere(tx, dependencies)
   for (const [index, { dependencies: own, columns }] of read.project.versions.entries()) {
     const id = prepared.versions[index]?.id ?? ''
-    const resolved = new Map<string, ResolvedDependency>()
+    const resolved: ResolvedDependency[] = []
     for (const { project_id, version_id, file_name, dependency_type, declared_id } of own) {
       const version = versions.get(version_id ?? '') ?? version_id ?? null
       const isOwn = version_id != null && versions.has(version_id)
@@ -178,16 +158,15 @@ async function insertReferences(tx: Tx, { read, prepared, report, warn }: Plan):
         )
         continue
       }
-      const place = [project, version, file_name ?? null] as const
-      resolved.set(JSON.stringify(place), {
-        project_id: place[0],
-        version_id: place[1],
-        file_name: place[2],
+      resolved.push({
+        project_id: project,
+        version_id: version,
+        file_name: file_name ?? null,
         dependency_type,
         declared_id: declared_id?.toLowerCase() ?? null,
       })
     }
-    await insertDependencies(tx, id, [...resolved.values()])
+    await insertDependencies(tx, id, distinctDependencies(resolved))
     const replacement = versions.get(read.versionExtras[index]?.withdrawn?.replacement ?? '')
     if (replacement !== undefined && replacement !== id)
       await tx.updateTable('version').set({ withdrawn_replacement: replacement }).where('id', '=', id).execute()

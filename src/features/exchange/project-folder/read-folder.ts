@@ -13,6 +13,7 @@ import { OperatorError } from '#lib/operator-error.ts'
 import { Refusals } from '#lib/schema/refusals.ts'
 import { withoutMark } from '#lib/text/byte-order-mark.ts'
 import type { Deps } from '#ports/deps.ts'
+import { isStorable, possibleDate } from '../import/checks.ts'
 import {
   FILES_FOLDER,
   isProjectExtras,
@@ -26,8 +27,6 @@ import {
 
 const JSON_BYTES_MAX = 16 * 1024 * 1024
 const VERSIONS_MAX = 10_000
-/** Characters that PostgreSQL cannot store: NUL, and halves of a pair. */
-const UNSTORABLE = /\\u(0000|d[89a-f])/i
 
 type Json = Record<string, unknown>
 export type ProjectFolder = {
@@ -128,8 +127,7 @@ async function readJson(folder: string, path: string): Promise<Json> {
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new OperatorError(`${path} must be a JSON object. Check the folder.`)
-  if (UNSTORABLE.test(JSON.stringify(value)))
-    throw new OperatorError(`${path} has characters that cannot be stored. Remove them.`)
+  if (!isStorable(value)) throw new OperatorError(`${path} has characters that cannot be stored. Remove them.`)
   return value as Json
 }
 
@@ -165,9 +163,8 @@ function checked<T>(checker: Checker<T>, value: unknown, path: string): T {
 }
 
 function checkTime(text: string | null | undefined, path: string): void {
-  if (text == null) return
-  const year = new Date(text).getUTCFullYear()
-  if (!(year >= 1970 && year < 3000)) throw new OperatorError(`${path}: ${text} is not a possible date`)
+  if (text != null && possibleDate(text) === undefined)
+    throw new OperatorError(`${path}: ${text} is not a possible date`)
 }
 
 /** Names the file in the refusal of a rule. */

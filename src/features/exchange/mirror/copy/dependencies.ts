@@ -3,6 +3,7 @@
 import { sql } from 'kysely'
 import type { ResolvedDependency } from '#features/catalogue/versions/publish/dependencies.ts'
 import type { Db } from '#platform/db/db.ts'
+import { distinctDependencies } from '../../import/write-version.ts'
 import type { RemoteDependency } from '../source/remote-objects.ts'
 
 /** A dependency of the source, with the hashes of the version's files if it is not copied. */
@@ -24,7 +25,7 @@ export async function resolveRemote(
     hashes.length === 0 ? new Map<string, Target>() : versionsWith(db, hashes),
   ])
   let isComplete = true
-  const resolved = new Map<string, ResolvedDependency>()
+  const resolved: ResolvedDependency[] = []
   for (const dependency of dependencies) {
     const { version_id, project_id, dependency_type } = dependency
     const byHash = dependency.sha512?.flatMap((hash) => files.get(hash) ?? [])[0]
@@ -33,16 +34,13 @@ export async function resolveRemote(
     if ((version_id != null && version === undefined) || (project_id != null && project === null)) isComplete = false
     const file_name = dependency.file_name ?? null
     if (version?.version_id === versionId || (project === null && file_name === null)) continue
-    const place = [project, version?.version_id ?? null, file_name] as const
-    resolved.set(JSON.stringify(place), {
-      project_id: place[0],
-      version_id: place[1],
-      file_name,
-      dependency_type,
-      declared_id: dependency.declared_id?.toLowerCase() ?? null,
+    const declared_id = dependency.declared_id?.toLowerCase() ?? null
+    resolved.push({
+      ...{ project_id: project, version_id: version?.version_id ?? null, file_name },
+      ...{ dependency_type, declared_id },
     })
   }
-  return { resolved: [...resolved.values()], isComplete }
+  return { resolved: distinctDependencies(resolved), isComplete }
 }
 
 async function copiedVersions(db: Db, mirrorId: string, of: readonly OpenDependency[]): Promise<Map<string, Target>> {

@@ -4,6 +4,7 @@ import { type NewVersion, parseVersionData } from '#features/catalogue/versions/
 import { ApiError } from '#lib/errors.ts'
 import { Refusals } from '#lib/schema/refusals.ts'
 import { fieldsOf, type Taxonomy } from '#taxonomy/taxonomy.ts'
+import { isStorable, possibleDate } from '../../import/checks.ts'
 import { CopyFailure } from '../failures.ts'
 import type { RemoteProject, RemoteVersion } from '../source/remote-objects.ts'
 
@@ -70,19 +71,14 @@ export function parseRemoteVersion(remote: RemoteVersion, taxonomy: Taxonomy): N
   })
 }
 
-/** Characters that PostgreSQL cannot store: NUL, and halves of a pair. */
-const UNSTORABLE = /\\u(0000|d[89a-f])/i
-
 function requireStorable(remote: unknown): void {
-  if (UNSTORABLE.test(JSON.stringify(remote)))
-    throw new CopyFailure('refused', 'it has characters that cannot be stored')
+  if (!isStorable(remote)) throw new CopyFailure('refused', 'it has characters that cannot be stored')
 }
 
 /** @throws CopyFailure for a date that does not exist. */
 export function dateOf(text: string): Date {
-  const date = new Date(text)
-  const year = date.getUTCFullYear()
-  if (!(year >= 1970 && year < 3000)) throw new CopyFailure('refused', `${text} is not a possible date`)
+  const date = possibleDate(text)
+  if (date === undefined) throw new CopyFailure('refused', `${text} is not a possible date`)
   return date
 }
 

@@ -6,14 +6,15 @@ import { COMMAND } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { freeContents } from '#features/catalogue/contents/content-owners.ts'
 import type { ProjectRow } from '#features/catalogue/projects/queries.ts'
-import { admitStatus, firstStatus, holdForScan, requestScan } from '#features/catalogue/versions/lifecycle/scan-gate.ts'
+import { admitStatus, holdForScan } from '#features/catalogue/versions/lifecycle/scan-gate.ts'
 import { recordVersionStatus } from '#features/catalogue/versions/lifecycle/show-version.ts'
 import { insertDependencies } from '#features/catalogue/versions/publish/dependencies.ts'
-import { insertFiles, insertVersionRow } from '#features/catalogue/versions/publish/insert-version.ts'
+import { insertFiles } from '#features/catalogue/versions/publish/insert-version.ts'
 import type { VersionRow } from '#features/catalogue/versions/queries.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
 import type { Tx } from '#platform/db/db.ts'
 import { removeLater } from '#ports/files/claims.ts'
+import { type ImportedVersion, insertImportedVersion, versionColumns } from '../../import/write-version.ts'
 import { CopyFailure } from '../failures.ts'
 import { revisionOf } from '../revision.ts'
 import type { MirrorRun } from './context.ts'
@@ -37,15 +38,15 @@ export async function writeVersion(tx: Tx, changed: ChangeSet, write: VersionWri
   // An ID that is free can be taken in the meantime.
   if (row !== undefined && version.origin === undefined)
     throw new CopyFailure('refused', `the ID ${id} was taken during the download`)
-  if (row === undefined) await insertRow(tx, write)
-  else await updateRow(tx, write, row)
-  await insertFiles(tx, { versionId: id, projectId: project.id, files })
-  if (row !== undefined && run.withFiles) await alignFiles(tx, write)
-  const { scanner } = run.deps.config
-  if (files.length > 0 && scanner.kind !== 'none') {
-    const now = run.deps.now()
-    if (row === undefined) await requestScan(tx, id, { now, shownBefore: false })
-    else await holdForScan(tx, row, { scanner, now })
+  if (row === undefined) {
+    const owner = { project, authorId: run.owner.accountId, files, origin: storedOrigin(write) }
+    await insertImportedVersion(tx, run.deps, { ...importedOf(write), ...owner })
+  } else {
+    await updateRow(tx, write, row)
+    await insertFiles(tx, { versionId: id, projectId: project.id, files })
+    if (run.withFiles) await alignFiles(tx, write)
+    const { scanner } = run.deps.config
+    if (files.length > 0) await holdForScan(tx, row, { scanner, now: run.deps.now() })
   }
   await writeDependencies(tx, write)
   await setDownloads(tx, 'version', id, version.remote.downloads)
@@ -53,32 +54,19 @@ export async function writeVersion(tx: Tx, changed: ChangeSet, write: VersionWri
   return row === undefined
 }
 
-function columnsOf({ run, version: { parsed, remote } }: VersionWrite) {
+function importedOf({ run, version: { id, parsed, remote } }: VersionWrite): ImportedVersion {
   const { withdrawn } = remote
+  const at = new Date(run.deps.now())
   return {
-    // `setReplacements` follows when all versions are written.
-    withdrawn_kind: withdrawn?.kind ?? null,
-    withdrawn_reason: withdrawn?.reason ?? null,
-    withdrawn_replacement: null,
-    withdrawn_at: withdrawn == null ? null : new Date(run.deps.now()),
-    ...parsed.columns,
-    fields: JSON.stringify(parsed.fields),
-    date_published: parsed.published,
+    id,
+    version: parsed,
+    published: parsed.published,
+    withdrawn: withdrawn == null ? null : { ...withdrawn, at },
   }
 }
 
 const storedOrigin = ({ run, origin, version }: VersionWrite): string =>
   JSON.stringify({ ...origin, mirror: run.mirror.id, status: version.remote.status } satisfies StoredOrigin)
-
-async function insertRow(tx: Tx, write: VersionWrite): Promise<void> {
-  const { run, project, version } = write
-  const first = firstStatus(version.parsed.status, run.deps.config.scanner)
-  const owners = { id: version.id, project_id: project.id, author_id: run.owner.accountId }
-  const row = { ...owners, ...columnsOf(write), ...first, origin: storedOrigin(write) }
-  await insertVersionRow(tx, COMMAND, row, version.parsed.status)
-  if (first.status === 'listed')
-    await recordVersionStatus(tx, { project, versionId: version.id, from: 'draft', to: 'listed' })
-}
 
 /** A status that somebody has changed here remains. */
 async function updateRow(tx: Tx, write: VersionWrite, row: VersionRow): Promise<void> {
@@ -90,7 +78,7 @@ async function updateRow(tx: Tx, write: VersionWrite, row: VersionRow): Promise<
   const columns = follows ? await admitStatus(tx, { id: row.id, from: row.status, wanted }, gate) : undefined
   await tx
     .updateTable('version')
-    .set({ ...columnsOf(write), ...columns, origin: storedOrigin(write) })
+    .set({ ...versionColumns(importedOf(write)), ...columns, origin: storedOrigin(write) })
     .where('id', '=', row.id)
     .execute()
   if (columns !== undefined) await recordCopiedStatus(tx, { project, version: row }, columns.status)
