@@ -155,7 +155,7 @@ export const LAYERS: readonly Layer[] = [
     parts: {
       'catalogue-export': 'Writes the public catalogue to a signed file ([mirrors.md](../operators/mirrors.md))',
       mirror: 'Copies projects of other instances ([mirrors.md](../operators/mirrors.md))',
-      import: 'What the imports of foreign projects share: checks, and the writer of versions',
+      import: 'Checks, and the writer of versions, for all imports of foreign projects',
       'pack-import': 'Creates a project from a pack ([mirrors.md](../operators/mirrors.md))',
       'project-folder': 'Exports and imports one project as a folder ([mirrors.md](../operators/mirrors.md))',
       webhooks: 'Addresses that receive events, and the dispatcher ([webhooks.md](../api/webhooks.md))',

@@ -29,10 +29,15 @@ export class JsonEntity {
   }
 }
 
-/** Returns the value of serialised JSON. */
-export function toValue({ bytes }: { readonly bytes: Buffer }): unknown {
-  return JSON.parse(bytes.toString())
-}
+/** Serialised JSON of a value of this type. `is` never exists: it carries the type. */
+export type JsonOf<Value> = { readonly bytes: Buffer; readonly is?: Value }
+
+/** Returns the value of serialised JSON: a new one in each call. */
+export const viewOf = <Value>({ bytes }: JsonOf<Value>): Value => JSON.parse(bytes.toString())
+
+/** Returns the JSON of an object with further keys. `more` is the JSON of their object. */
+export const extendJson = ({ bytes }: { readonly bytes: Buffer }, more: string): Buffer =>
+  Buffer.concat([bytes.subarray(0, -1), Buffer.from(`,${more.slice(1)}`)])
 
 /**
  * Replaces the number under `key`, which must occur once, unless the present number is at least as large. Does not match

@@ -1,10 +1,11 @@
 // Paths with a previous slug or username. They lead to the present one for as long as nothing else has the previous name.
+
 import { findPreviousOwner, type NamedKind } from '#features/basics/previous-names/queries.ts'
 import { getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
-import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import { getOrganization } from '#features/community/organizations/organization-cache.ts'
 import { getCachedUser } from '#features/people/users/user-cache.ts'
 import { ApiError } from '#lib/errors.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import { organizationPath, projectPath, projectSegments, userPath } from './paths.ts'
 import type { PageRequest } from './request.ts'
 
@@ -42,7 +43,7 @@ async function presentPath(
 ): Promise<string> {
   switch (kind) {
     case 'project':
-      return projectPath(JSON.parse((await getProject(deps, viewer, id)).bytes.toString()) as ProjectView)
+      return projectPath(viewOf(await getProject(deps, viewer, id)))
     case 'organization':
       return organizationPath((await getOrganization(deps, id)).slug)
     case 'account':

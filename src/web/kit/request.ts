@@ -6,10 +6,10 @@ import type { TokenDirectory } from '#features/basics/authentication/token-direc
 import type { sharedChecks } from '#features/basics/meta/readiness.ts'
 import type { AccountDeps } from '#features/people/accounts/account-deps.ts'
 import { listCachedUsers } from '#features/people/users/user-cache.ts'
-import type { UserView } from '#features/people/users/views.ts'
 import type { DownloadTrends } from '#features/reading/analytics/statistics/download-trends.ts'
 import type { ProjectStatistics } from '#features/reading/analytics/statistics/project-statistics.ts'
 import { parseToken } from '#lib/access/tokens.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import type { RateGrantDirectory } from '#platform/http/limits/rate-grants.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { Markup } from '#web/ui/html.ts'
@@ -112,7 +112,7 @@ export async function readRequest(
     theme,
     language,
     address: req.raw.url ?? '',
-    account: user === undefined ? undefined : (JSON.parse(user.bytes.toString()) as UserView),
+    account: user === undefined ? undefined : viewOf(user),
     now: deps.now(),
     csrfToken: () => {
       if (showShared !== undefined) throw new Error('A page for all readers cannot contain the token of one reader')

@@ -1,8 +1,10 @@
 // A conversation with moderators as a list of messages and decisions.
+
 import { listMessages, type MessageRow } from '#features/catalogue/threads/queries.ts'
 import { type ThreadMessageView, toMessageViews } from '#features/catalogue/threads/views.ts'
 import { listCachedUsers } from '#features/people/users/user-cache.ts'
 import type { UserView } from '#features/people/users/views.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import { exactTime } from '#web/ui/format.ts'
 import { attributes, html, type Markup } from '#web/ui/html.ts'
 import { icon, type PageContext } from '#web/ui/page-context.ts'
@@ -23,7 +25,7 @@ const SHOWN_MAX = 100
 export async function loadThread({ deps, viewer }: OwnRequest, threadId: string | null): Promise<Thread> {
   const messages = threadId === null ? [] : await listMessages(deps.db, viewer, [threadId])
   const ids = [...new Set(toMessageViews(messages, viewer).flatMap(({ author_id }) => author_id ?? []))]
-  const users = (await listCachedUsers(deps, ids)).map(({ bytes }) => JSON.parse(bytes.toString()) as UserView)
+  const users = (await listCachedUsers(deps, ids)).map(viewOf)
   return { messages, authors: new Map(users.map((user) => [user.id, user])) }
 }
 

@@ -1,8 +1,8 @@
 // The frame of the settings pages of projects and organizations: title, rail, notes and sheet.
+
 import type { FastifyReply } from 'fastify'
 import { type EditedSubject, findLastEdit } from '#features/basics/audit/last-edit.ts'
 import { listCachedUsers } from '#features/people/users/user-cache.ts'
-import type { UserView } from '#features/people/users/views.ts'
 import type { FormState } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { showWork, type WorkPage } from '#web/kit/work-page.ts'
@@ -93,5 +93,5 @@ export async function listGrantors(
     .slice(0, NAMED_MAX)
     .map(({ account_id }) => account_id)
   const users = await listCachedUsers(deps, ids)
-  return users.map(({ bytes }) => (JSON.parse(bytes.toString()) as UserView).username)
+  return users.map(({ username }) => username)
 }

@@ -1,4 +1,5 @@
 // Reports a project, a version or a user to the moderators.
+
 import type { FastifyReply } from 'fastify'
 import type { Viewer } from '#features/basics/access/viewer.ts'
 import { getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
@@ -8,6 +9,7 @@ import { listOwnOpenReports } from '#features/community/reports/queries.ts'
 import { type ItemType, parseReport, ReportInput } from '#features/community/reports/requests.ts'
 import { getCachedUser } from '#features/people/users/user-cache.ts'
 import { notFound } from '#lib/errors.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import { attempt, checkValues, errorsOf, type FormRefusal } from '#web/kit/forms/read-form.ts'
 import { PATHS, projectPath, reportPath, userPath, versionPath } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
@@ -17,7 +19,6 @@ import type { Language } from '#web/ui/languages.ts'
 import { icon, pathTo } from '#web/ui/page-context.ts'
 import { errorSummary, form, hiddenField, selectField, textArea } from '#web/ui/parts/fields.ts'
 import { note, slip } from '#web/ui/parts/lists.ts'
-import { versionOf, viewOf } from './lists/rows.ts'
 import { termName } from './names.ts'
 
 const TEXT_MAX = 65_536
@@ -56,7 +57,7 @@ async function findReported({ deps, viewer }: PageRequest, type: string, id: str
       return { type, id: view.id, name: view.name, path: projectPath(view) }
     }
     case 'version': {
-      const version = versionOf(await getVersion(deps, viewer, id))
+      const version = viewOf(await getVersion(deps, viewer, id))
       const view = viewOf(await getProject(deps, viewer, version.project_id))
       const path = projectPath(view)
       const name = `${view.name} ${version.version_number}`

@@ -1,6 +1,8 @@
 // Chooses a version of a project, and the versions that versions require, for pages and archives. The rules are those of
 // `/v3/resolve`, so that all of them offer the same files.
+
 import type { Viewer } from '#features/basics/access/viewer.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import type { ResolvingRules } from '#taxonomy/resolving.ts'
 import { type CachedProject, listVisibleProjects, type ProjectReader } from '../projects/lookup/project-cache.ts'
 import { type CachedVersion, listCachedVersions, type VersionReader } from '../versions/lookup/version-cache.ts'
@@ -136,8 +138,6 @@ export async function completeForItem(
       : await listCachedVersions(deps, [versionId])
   return version === undefined ? filter : completeFilter(deps, filter, viewOf(version))
 }
-
-const viewOf = ({ bytes }: CachedVersion): VersionView => JSON.parse(bytes.toString())
 
 function textsOf(view: object, field: string): string[] {
   const value = (view as Record<string, unknown>)[field]

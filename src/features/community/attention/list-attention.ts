@@ -7,7 +7,7 @@ import {
   listVisibleProjects,
   projectForm,
 } from '#features/catalogue/projects/lookup/project-cache.ts'
-import type { ProjectView } from '#features/catalogue/projects/views.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import { DAY_MS } from '#lib/time.ts'
 import type { DerivedForm } from '#platform/cache/entries.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -22,8 +22,8 @@ const UNSUPPORTED_DAYS = 30
 const DISMISSED_DAYS = 30
 
 const NAMED: DerivedForm<CachedProject, NonNullable<AttentionItem['project']>> = {
-  derive: ({ bytes }) => {
-    const { id, slug, name, project_types } = JSON.parse(bytes.toString()) as ProjectView
+  derive: (project) => {
+    const { id, slug, name, project_types } = viewOf(project)
     return { id, slug, name, project_types }
   },
   sizeOf: ({ name }) => 400 + name.length,

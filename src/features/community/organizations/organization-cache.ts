@@ -9,9 +9,10 @@ import type { TeamRead } from '#features/community/teams/queries.ts'
 import { listCachedTeams } from '#features/community/teams/team-cache.ts'
 import type { UserReader } from '#features/people/users/user-cache.ts'
 import { notFound } from '#lib/errors.ts'
+import { bytesToKeep, extendJson, type JsonOf } from '#lib/text/json-bytes.ts'
 import { defineCache } from '#platform/cache/definitions.ts'
 import { listOrganizationsByNames, type OrganizationRow } from './queries.ts'
-import { toOpenView } from './views.ts'
+import { type OpenOrganization, type OrganizationView, toOpenView } from './views.ts'
 
 declare module '#platform/cache/changes.ts' {
   interface ChangeKinds {
@@ -19,7 +20,8 @@ declare module '#platform/cache/changes.ts' {
   }
 }
 
-export type CachedOrganization = Pick<OrganizationRow, 'id' | 'slug' | 'team_id' | 'revision'> & { openView: string }
+export type CachedOrganization = Pick<OrganizationRow, 'id' | 'slug' | 'team_id' | 'revision'> &
+  JsonOf<OpenOrganization>
 
 export type OrganizationReader = UserReader
 
@@ -27,7 +29,7 @@ const ORGANIZATION = defineCache({
   name: 'organization',
   contains: 'Organization as JSON, without its members',
   idOf: (organization: CachedOrganization) => organization.id,
-  sizeOf: (organization: CachedOrganization) => 2 * organization.openView.length + 200,
+  sizeOf: (organization: CachedOrganization) => organization.bytes.length + 250,
   aliasesOf: (organization: CachedOrganization) => [organization.slug],
   foldAlias: (name: string) => name.toLowerCase(),
   revisionOf: (organization: CachedOrganization) => organization.revision,
@@ -35,7 +37,7 @@ const ORGANIZATION = defineCache({
 
 function toCachedOrganization(row: OrganizationRow, config: FilesConfig): CachedOrganization {
   const { id, slug, team_id, revision } = row
-  return { id, slug, team_id, revision, openView: toOpenView(row, config) }
+  return { id, slug, team_id, revision, bytes: bytesToKeep(JSON.stringify(toOpenView(row, config))) }
 }
 
 /** Returns the organizations with these IDs or slugs, in this order and without duplicates. An ID takes precedence. */
@@ -124,13 +126,13 @@ export async function toOrganizationViews(
   viewer: Viewer | null,
   organizations: readonly CachedOrganization[],
   { isLimited }: { isLimited: boolean } = { isLimited: false },
-): Promise<{ bytes: Buffer }[]> {
+): Promise<JsonOf<OrganizationView>[]> {
   const teams = await listTeamsOf(reader, organizations)
   const members = await toMembers(reader, viewer, { organizations, teams, isLimited })
-  return organizations.map(({ openView, team_id, revision }, index) => {
+  return organizations.map((organization, index) => {
     // A change of a member is announced as a change of the team only, and raises the revision of the organization.
-    const latest = Math.max(revision, teams.get(team_id)?.organization_revision ?? 0)
-    return { bytes: Buffer.from(`${openView}${members[index] ?? '[]'},"revision":${latest}}`) }
+    const latest = Math.max(organization.revision, teams.get(organization.team_id)?.organization_revision ?? 0)
+    return { bytes: extendJson(organization, `{"members":${members[index] ?? '[]'},"revision":${latest}}`) }
   })
 }
 
@@ -139,7 +141,7 @@ export async function getOrganizationView(
   reader: OrganizationReader,
   viewer: Viewer,
   name: string,
-): Promise<{ bytes: Buffer }> {
+): Promise<JsonOf<OrganizationView>> {
   const organization = await getOrganization(reader, name)
   const shown = hasScope(viewer.scopes, 'ORGANIZATION_READ') ? viewer : null
   return { bytes: await toOrganizationView(reader, shown, organization) }

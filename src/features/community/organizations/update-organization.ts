@@ -4,7 +4,7 @@ import { namingLastEdit } from '#features/basics/audit/last-edit.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { ICON_BYTES_MAX, type IconOwner } from '#features/basics/images/icons.ts'
 import { listProjectIdsOfOrganization } from '#features/catalogue/projects/queries.ts'
-import { toValue } from '#lib/text/json-bytes.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import { requireRevision, withCurrentState } from '#platform/cache/revisions.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -36,7 +36,7 @@ export async function updateOrganization(
     withCurrentState(
       deps,
       () => saveOrganization(deps, viewer, { ...edit, name: id }),
-      async (reader) => toValue(await getOrganizationView(reader, viewer, id)),
+      async (reader) => viewOf(await getOrganizationView(reader, viewer, id)),
     ),
   )
 }

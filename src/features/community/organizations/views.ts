@@ -1,5 +1,5 @@
 // Response schemas of organizations.
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
 import { type FilesConfig, withIconUrls } from '#features/basics/images/hosted-image.ts'
 import { ProjectView } from '#features/catalogue/projects/views.ts'
 import { TeamMemberView } from '#features/community/teams/views.ts'
@@ -22,11 +22,14 @@ export const OrganizationView = Type.Object(
   { title: 'Organization' },
 )
 
-/** Returns the JSON of the view up to the array of members, which depends on the viewer. */
-export function toOpenView(row: OrganizationRow, config: FilesConfig): string {
+export type OrganizationView = Static<typeof OrganizationView>
+
+/** The view without what depends on the viewer and on the team. */
+export type OpenOrganization = Omit<OrganizationView, 'members' | 'revision'>
+
+export function toOpenView(row: OrganizationRow, config: FilesConfig): OpenOrganization {
   const { id, slug, name, description, team_id, icon_url, raw_icon_url, color } = withIconUrls(config, row)
-  const json = JSON.stringify({ id, slug, name, description, team_id, icon_url, raw_icon_url, color })
-  return `${json.slice(0, -1)},"members":`
+  return { id, slug, name, description, team_id, icon_url, raw_icon_url, color }
 }
 
 /** The projects of a user and of their organizations. */

@@ -1,12 +1,13 @@
 // Routes for build tools and loaders: a Maven repository and update files.
+
 import { createHash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
-import { type CachedProject, getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
-import type { ProjectView } from '#features/catalogue/projects/views.ts'
+import { getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { getVersion } from '#features/catalogue/versions/lookup/version-cache.ts'
-import { FileAddress, type VersionView } from '#features/catalogue/versions/views.ts'
+import { FileAddress } from '#features/catalogue/versions/views.ts'
 import { notFound } from '#lib/errors.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import { callerOf } from '#platform/http/limits/client-address.ts'
 import { sendRaw } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
@@ -74,7 +75,7 @@ function mavenRoutes(app: App, deps: Deps): void {
       const { name, digest } = splitDigest(file)
       const stem = `${id}-${coordinate}`
       if (name === `${stem}.pom`) return sendText(reply, mavenPom({ group, id }, coordinate, viewOf(project)), digest)
-      const { files }: VersionView = JSON.parse((await getVersion(deps, req.viewer, version.id)).brief.bytes.toString())
+      const { files } = viewOf(await getVersion(deps, req.viewer, version.id))
       const match = findMavenFile(files, await listEndings(deps.db, version.id), { name, stem })
       if (match === undefined) throw notFound('file')
       if (digest !== undefined) {
@@ -111,10 +112,6 @@ function updateFileRoute(app: App, deps: Deps): void {
       }
     },
   })
-}
-
-function viewOf(project: CachedProject): ProjectView {
-  return JSON.parse(project.bytes.toString())
 }
 
 function sendText(reply: Pick<FastifyReply, 'type'>, xml: string, digest: Digest | undefined): never {

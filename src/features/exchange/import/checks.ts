@@ -1,4 +1,4 @@
-// What every import checks before it writes.
+// Checks of every import, before it writes.
 import { OperatorError } from '#lib/operator-error.ts'
 import type { Deps } from '#ports/deps.ts'
 

@@ -3,7 +3,7 @@
 import { hasScope } from '#features/basics/access/scopes.ts'
 import type { Viewer } from '#features/basics/access/viewer.ts'
 import { getCachedAvailable, peekAvailable } from '#features/people/payouts/queries.ts'
-import { entityTag, toValue } from '#lib/text/json-bytes.ts'
+import { entityTag, viewOf } from '#lib/text/json-bytes.ts'
 import type { DerivedForm } from '#platform/cache/entries.ts'
 import type { Deps } from '#ports/deps.ts'
 import { canSeePrivateFields } from './policy.ts'
@@ -57,7 +57,7 @@ export function peekOwn(deps: Omit<ViewDeps, 'db'>, viewer: Viewer, form: OwnFor
   const known = forms.get(key)
   if (known !== undefined) return known
   if (forms.size >= OWN_FORMS_MAX) forms.clear()
-  const view = toPrivateUserView(toValue(user) as UserView, user.private, { email, balance })
+  const view = toPrivateUserView(viewOf(user), user.private, { email, balance })
   const bytes = Buffer.from(JSON.stringify(form.toView(view)))
   const response = { bytes, etag: entityTag(bytes) }
   forms.set(key, response)

@@ -2,13 +2,13 @@
 
 import type { FilesConfig } from '#features/basics/images/hosted-image.ts'
 import { notFound } from '#lib/errors.ts'
-import { entityTag } from '#lib/text/json-bytes.ts'
+import { entityTag, type JsonOf } from '#lib/text/json-bytes.ts'
 import { defineCache } from '#platform/cache/definitions.ts'
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { DerivedForm } from '#platform/cache/entries.ts'
 import type { Db } from '#platform/db/db.ts'
 import { type AccountRow, listAccountsByNames } from './queries.ts'
-import { type PrivateFields, toPrivateFields, toPublicUserView } from './views.ts'
+import { type PrivateFields, toPrivateFields, toPublicUserView, type UserView } from './views.ts'
 
 declare module '#platform/cache/changes.ts' {
   interface ChangeKinds {
@@ -18,11 +18,10 @@ declare module '#platform/cache/changes.ts' {
 
 export type UserReader = { db: Db; cache: EntityCache; config: FilesConfig }
 
-export type CachedUser = {
+export type CachedUser = JsonOf<UserView> & {
   id: string
   username: string
   revision: number
-  bytes: Buffer
   etag: string
   private: PrivateFields
 }

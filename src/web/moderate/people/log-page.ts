@@ -1,10 +1,11 @@
 // The log of moderators.
+
 import { MODERATOR_ACTIONS, SHARED_ACTIONS } from '#features/basics/audit/actions.ts'
 import { type AuditRow, listEntries } from '#features/basics/audit/queries.ts'
 import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, reviewPath, withQuery } from '#web/kit/paths.ts'
-import { viewOf } from '#web/site/lists/rows.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
 import { messageOr } from '#web/ui/languages.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'

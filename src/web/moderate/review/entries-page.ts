@@ -1,6 +1,8 @@
 // All entries of the archives of a version, with a filter, and the text of one entry.
+
 import type { FastifyReply } from 'fastify'
 import { getProjectAsMember } from '#features/catalogue/projects/lookup/project-cache.ts'
+import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import { getVersion } from '#features/catalogue/versions/lookup/version-cache.ts'
 import { findAnyVersionId } from '#features/catalogue/versions/queries.ts'
 import { LABELS } from '#features/community/moderation/entries/labels.ts'
@@ -12,6 +14,7 @@ import {
 } from '#features/community/moderation/entries/read-entries.ts'
 import { notFound } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, pageNumber, reviewPath, withQuery } from '#web/kit/paths.ts'
 import { showWork } from '#web/kit/work-page.ts'
@@ -20,7 +23,7 @@ import { html, type Markup, type Part } from '#web/ui/html.ts'
 import { pathTo } from '#web/ui/page-context.ts'
 import { sheetHead } from '#web/ui/parts/frame.ts'
 import { emptyState, pager } from '#web/ui/parts/lists.ts'
-import { tile, versionOf, viewOf } from '../../site/lists/rows.ts'
+import { tile } from '../../site/lists/rows.ts'
 import { filterForm } from '../parts.ts'
 import { entriesPath, entryTree } from './files-view.ts'
 
@@ -39,7 +42,7 @@ export function entryPages(pages: Pages): void {
 
 type Subject = {
   projectId: string
-  view: ReturnType<typeof viewOf>
+  view: ProjectView
   version: { id: string; version_number: string }
   against: { id: string; version_number: string } | undefined
 }
@@ -52,7 +55,7 @@ async function loadSubject({ deps, viewer, param, query }: OwnRequest): Promise<
     const id = await findAnyVersionId(deps.db, project.id, name)
     if (id === undefined) throw notFound('version')
     const version = await getVersion(deps, viewer, id)
-    return versionOf(version)
+    return viewOf(version)
   }
   const version = await load(query('version'))
   const against = query('against') === '' ? undefined : await load(query('against'))

@@ -1,4 +1,5 @@
 // Everything that the review page of a project shows, with a constant number of statements.
+
 import type { Static } from 'typebox'
 import type { Membership } from '#features/basics/access/project-policy.ts'
 import { type CachedProject, getProjectAsMember } from '#features/catalogue/projects/lookup/project-cache.ts'
@@ -17,9 +18,9 @@ import { listVersionDetails, type VersionDetails } from '#features/community/mod
 import type { QueueRow } from '#features/community/moderation/views.ts'
 import { notFound } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { loadThread, type Thread } from '#web/kit/thread.ts'
-import { viewOf } from '../../site/lists/rows.ts'
 
 export type Changes = Static<typeof ProjectChangesView>
 export type ReviewedVersion = Changes['versions']['added'][number]

@@ -1,12 +1,14 @@
 // The projects of a collection in their order: position, buttons, and whether each fits the setup of the viewer.
+
 import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { listUpdates } from '#features/catalogue/versions/hashes/resolve-files.ts'
 import { readVersionsInOrder } from '#features/catalogue/versions/lookup/version-cache.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import { isSet, type Setup } from '#web/kit/cookies.ts'
 import type { FormState } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { PATHS, projectPath } from '#web/kit/paths.ts'
-import { tile, versionOf, viewOf } from '#web/site/lists/rows.ts'
+import { tile } from '#web/site/lists/rows.ts'
 import { setupName } from '#web/site/names.ts'
 import { setupFilter } from '#web/site/project/offer.ts'
 import { attributes, html, type Markup, type Part } from '#web/ui/html.ts'
@@ -53,7 +55,7 @@ export async function loadListed(
       name: view.name,
       path: projectPath(view),
       tile: tile(page, { iconUrl: view.icon_url, rawUrl: view.raw_icon_url }, 36, index < 5),
-      version: !isSet(setup) ? undefined : version === undefined ? null : versionOf(version).version_number,
+      version: !isSet(setup) ? undefined : version === undefined ? null : viewOf(version).version_number,
     }
   })
   return { ...where, rows, setup }

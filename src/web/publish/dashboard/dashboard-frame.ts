@@ -1,4 +1,5 @@
 // The frame of the dashboard: its sections, and the projects of the user.
+
 import type { FastifyReply } from 'fastify'
 import {
   type CachedProject,
@@ -7,11 +8,11 @@ import {
 } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import { listOrganizationIdsOf, listOrganizationProjectIds, listProjectIdsOf } from '#features/people/users/queries.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import type { DerivedForm } from '#platform/cache/entries.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { showWork, type WorkPage } from '#web/kit/work-page.ts'
-import { viewOf } from '#web/site/lists/rows.ts'
 import type { Part } from '#web/ui/html.ts'
 import type { IconName } from '#web/ui/icons.ts'
 import type { MessageKey } from '#web/ui/languages.ts'

@@ -1,7 +1,7 @@
 // The filter by owner: the user's own projects, or those of one of their organizations. The choice is in the URL.
-import type { Static } from 'typebox'
+
 import { listCachedOrganizations } from '#features/community/organizations/organization-cache.ts'
-import type { OrganizationView } from '#features/community/organizations/views.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { withQuery } from '#web/kit/paths.ts'
 import type { Part } from '#web/ui/html.ts'
@@ -25,9 +25,7 @@ export async function loadOwnerFilter(
 ): Promise<OwnerFilter> {
   const ids = [...new Set(projects.flatMap(({ project }) => project.organization_id ?? []))]
   const found = ids.length === 0 ? [] : await listCachedOrganizations(deps, ids)
-  const organizations = new Map(
-    found.map(({ id, openView }) => [id, (JSON.parse(`${openView}[]}`) as Static<typeof OrganizationView>).name]),
-  )
+  const organizations = new Map(found.map((organization) => [organization.id, viewOf(organization).name]))
   const of = query('of')
   return { chosen: of === OWN || organizations.has(of) ? of : '', organizations }
 }

@@ -1,16 +1,15 @@
 // The sentence, the link and the answers of each notification. The texts of the API do not name projects, because the
 // user may have lost access to them; the page names those that the user can see.
-import type { Static } from 'typebox'
+
 import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import { listCachedOrganizations } from '#features/community/organizations/organization-cache.ts'
-import type { OrganizationView } from '#features/community/organizations/views.ts'
 import { listInvitingTeamIds } from '#features/community/teams/queries.ts'
 import { type NotificationBodies, notificationText } from '#features/people/notifications/notification-types.ts'
 import type { NotificationRow } from '#features/people/notifications/queries.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { organizationPath, PATHS, projectPath } from '#web/kit/paths.ts'
-import { viewOf } from '#web/site/lists/rows.ts'
 import { html, type Part } from '#web/ui/html.ts'
 import { isMessageKey } from '#web/ui/languages.ts'
 import type { PageContext } from '#web/ui/page-context.ts'
@@ -49,12 +48,7 @@ export async function describeNotifications(
   const organizations = organizationIds.length === 0 ? [] : await listCachedOrganizations(deps, organizationIds)
   const named: Named = {
     projects: new Map(projects.map((project) => [project.id, viewOf(project)])),
-    organizations: new Map(
-      organizations.map(({ id, slug, openView }) => [
-        id,
-        { name: (JSON.parse(`${openView}[]}`) as Static<typeof OrganizationView>).name, slug },
-      ]),
-    ),
+    organizations: new Map(organizations.map((organization) => [organization.id, viewOf(organization)])),
     inviting: await listInvitingTeamIds(deps.db, viewer.id, ids('team_id')),
   }
   return rows.map((row) => describe(page, row, named))

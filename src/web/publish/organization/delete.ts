@@ -1,14 +1,16 @@
 // Organization settings: delete the organization. Its owner becomes the owner of its projects.
+
 import type { FastifyReply } from 'fastify'
 import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { deleteOrganization } from '#features/community/organizations/delete-organization.ts'
 import { listOrganizationProjectIds } from '#features/people/users/queries.ts'
 import { listCachedUsers } from '#features/people/users/user-cache.ts'
 import { validationError } from '#lib/errors.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import type { FormState, Outcome } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { listPage, PATHS, projectPath } from '#web/kit/paths.ts'
-import { tile, viewOf } from '#web/site/lists/rows.ts'
+import { tile } from '#web/site/lists/rows.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
 import { pathTo } from '#web/ui/page-context.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'

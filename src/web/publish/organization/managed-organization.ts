@@ -1,20 +1,21 @@
 // The organization of a settings page, its team and the viewer's permissions.
-import type { Static } from 'typebox'
+
 import { hasOrganizationPermission, type OrganizationPermission } from '#features/basics/access/permissions.ts'
 import { organizationPermissions } from '#features/basics/access/team-policy.ts'
 import { isModerator } from '#features/basics/access/viewer.ts'
 import { type CachedOrganization, getOrganization } from '#features/community/organizations/organization-cache.ts'
-import type { OrganizationView } from '#features/community/organizations/views.ts'
+import type { OpenOrganization } from '#features/community/organizations/views.ts'
 import type { MemberRow, TeamRead } from '#features/community/teams/queries.ts'
 import { listCachedTeams } from '#features/community/teams/team-cache.ts'
 import { notFound } from '#lib/errors.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { organizationPath } from '#web/kit/paths.ts'
 
 export type ManagedOrganization = {
   organization: CachedOrganization
   /** The view without members. */
-  view: Static<typeof OrganizationView>
+  view: OpenOrganization
   team: TeamRead
   /** The viewer's row; undefined unless the viewer is a member. */
   member: MemberRow | undefined
@@ -35,7 +36,7 @@ export async function loadManagedOrganization({ deps, viewer, param }: OwnReques
   const path = organizationPath(organization.slug)
   return {
     organization,
-    view: JSON.parse(`${organization.openView}[]}`),
+    view: viewOf(organization),
     team,
     member,
     permissions: organizationPermissions(viewer, member),

@@ -1,5 +1,6 @@
 // Organization settings: the projects of the organization. Members add their own projects, and remove projects with a new
 // owner. A confirmation page lists who gains and who loses access.
+
 import type { FastifyReply } from 'fastify'
 import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { addProject, removeProjects } from '#features/community/organizations/projects/add-project.ts'
@@ -7,10 +8,10 @@ import { listFreeProjects } from '#features/community/organizations/queries.ts'
 import { listCachedTeams } from '#features/community/teams/team-cache.ts'
 import { listOrganizationProjectIds } from '#features/people/users/queries.ts'
 import { ApiError, validationError } from '#lib/errors.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import type { FormState, Outcome } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { listPage, withQuery } from '#web/kit/paths.ts'
-import { viewOf } from '#web/site/lists/rows.ts'
 import { attributes, html, type Markup, type Part } from '#web/ui/html.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { confirmation } from '#web/ui/parts/actions.ts'

@@ -1,15 +1,16 @@
 // The projects that the user follows, with the latest version of each for the user's setup.
+
 import { deleteFollowFeed, hasFollowFeed, renewFollowFeed } from '#features/catalogue/follows/follow-feed.ts'
 import { type LatestVersion, listFollowedIds, listLatestVersions } from '#features/catalogue/follows/queries.ts'
 import { toFollowFeedView } from '#features/catalogue/follows/views.ts'
 import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import { isSet, type Setup, setupFor } from '#web/kit/cookies.ts'
 import { formPage } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { listPage, PATHS, projectPath, versionPath } from '#web/kit/paths.ts'
 import { showWork } from '#web/kit/work-page.ts'
-import { viewOf } from '#web/site/lists/rows.ts'
 import { timeAgo } from '#web/ui/format.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
 import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'

@@ -5,9 +5,9 @@ import { listVisibleVersions } from '#features/catalogue/versions/lookup/version
 import type { ReportRow } from '#features/community/reports/queries.ts'
 import type { ItemType } from '#features/community/reports/requests.ts'
 import { listCachedUsers } from '#features/people/users/user-cache.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { projectPath, userPath, versionPath } from '#web/kit/paths.ts'
-import { versionOf, viewOf } from '#web/site/lists/rows.ts'
 import { html, type Markup } from '#web/ui/html.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'
 
@@ -21,7 +21,7 @@ export async function loadReportedItems(
   const idsOf = (type: ItemType) => [
     ...new Set(reports.flatMap((report) => (report.item_type === type ? [report.item_id] : []))),
   ]
-  const versions = (await listVisibleVersions(deps, viewer, idsOf('version'))).map(versionOf)
+  const versions = (await listVisibleVersions(deps, viewer, idsOf('version'))).map(viewOf)
   const ids = [...new Set([...idsOf('project'), ...versions.map(({ project_id }) => project_id)])]
   const projects = new Map((await listVisibleProjects(deps, viewer, ids)).map(viewOf).map((view) => [view.id, view]))
   const items = new Map<string, ReportedItem>()

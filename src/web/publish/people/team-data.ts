@@ -7,6 +7,7 @@ import { editableBits } from '#features/community/teams/policy.ts'
 import type { MemberRow, TeamRead } from '#features/community/teams/queries.ts'
 import { listCachedUsers } from '#features/people/users/user-cache.ts'
 import type { UserView } from '#features/people/users/views.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 
 /** Column with permission bits. */
@@ -43,9 +44,7 @@ export async function loadRows(
 ): Promise<{ rows: ShownRow[]; asMember: boolean }> {
   const shown = shownMembers(team, viewer, owning)
   const ids = shown.map(({ row }) => row.account_id)
-  const users = new Map(
-    (await listCachedUsers(deps, ids)).map(({ id, bytes }) => [id, JSON.parse(bytes.toString()) as UserView]),
-  )
+  const users = new Map((await listCachedUsers(deps, ids)).map((user) => [user.id, viewOf(user)]))
   const rows = shown.flatMap(({ row }) => {
     const user = users.get(row.account_id)
     return user === undefined ? [] : [{ ...row, user }]

@@ -1,5 +1,5 @@
 // The project of a settings page and the viewer's permissions.
-import type { Static } from 'typebox'
+
 import { hasProjectPermission, type ProjectPermission } from '#features/basics/access/permissions.ts'
 import { isMember, type Membership, projectPermissions } from '#features/basics/access/project-policy.ts'
 import { isModerator } from '#features/basics/access/viewer.ts'
@@ -8,14 +8,11 @@ import { updateProject } from '#features/catalogue/projects/edit/update-project.
 import { type CachedProject, getProjectAsMember } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import { listCachedOrganizations } from '#features/community/organizations/organization-cache.ts'
-import type { OrganizationView } from '#features/community/organizations/views.ts'
 import { notFound } from '#lib/errors.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import { checkValues } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { projectPath } from '#web/kit/paths.ts'
-import { viewOf } from '#web/site/lists/rows.ts'
-
-type Organization = Static<typeof OrganizationView>
 
 export type ManagedProject = {
   project: CachedProject
@@ -46,8 +43,7 @@ export async function loadManagedProject({ deps, viewer, param }: OwnRequest): P
     permissions: projectPermissions(viewer, membership),
     path,
     settings: `${path}/settings`,
-    organization:
-      organization === undefined ? undefined : (JSON.parse(`${organization.openView}[]}`) as Organization).name,
+    organization: organization === undefined ? undefined : viewOf(organization).name,
   }
 }
 

@@ -1,4 +1,5 @@
 // The form for a new project. It creates a draft, which the settings pages complete.
+
 import type { FastifyReply } from 'fastify'
 import { mustVerifyEmail } from '#features/basics/access/email-policy.ts'
 import { listSimilarProjects } from '#features/catalogue/projects/similar/queries.ts'
@@ -6,11 +7,11 @@ import { suggestSlug } from '#features/catalogue/projects/similar/suggest-slug.t
 import { type SimilarProjectView, toSimilarProjectView } from '#features/catalogue/projects/similar/views.ts'
 import { createProject } from '#features/catalogue/publishing/create-project.ts'
 import { listOrganizationsWith } from '#features/community/organizations/queries.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { offeredTypes, PATHS, projectPath } from '#web/kit/paths.ts'
 import { showWork } from '#web/kit/work-page.ts'
-import { viewOf } from '#web/site/lists/rows.ts'
 import { typeName } from '#web/site/names.ts'
 import { wholeNumber } from '#web/ui/format.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'

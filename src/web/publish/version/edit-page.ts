@@ -1,4 +1,5 @@
 // The page that edits a version: the fields of the upload page, the stored files with their scan, and the status.
+
 import type { FastifyReply } from 'fastify'
 import { requirePermission } from '#features/basics/access/project-policy.ts'
 import { isPublicVersionStatus } from '#features/basics/access/version-status.ts'
@@ -9,13 +10,13 @@ import { getVersionAsMember } from '#features/catalogue/versions/lookup/version-
 import { findAnyVersionId } from '#features/catalogue/versions/queries.ts'
 import type { VersionView } from '#features/catalogue/versions/views.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import { EMPTY, type FormState, submittedForm } from '#web/kit/forms/form-page.ts'
 import { showLostForm } from '#web/kit/forms/lost-input.ts'
 import { attempt, checkValues } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { projectSegments } from '#web/kit/paths.ts'
-import { versionOf } from '#web/site/lists/rows.ts'
 import { withdrawnNote } from '#web/site/version/version-parts.ts'
 import { html, type Part } from '#web/ui/html.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'
@@ -53,7 +54,7 @@ export async function loadEdited(request: OwnRequest): Promise<Edited> {
   const { version } = await getVersionAsMember(request.deps, request.viewer, id)
   if (version.project.id !== managed.project.id) throw notFound('version')
   const scan = await findScan(request.deps.db, id)
-  return { ...managed, version: versionOf(version), scan, pages: `${managed.path}/version/${id}` }
+  return { ...managed, version: viewOf(version), scan, pages: `${managed.path}/version/${id}` }
 }
 
 /** Registers the page. Its scope leaves forms with files unparsed. */

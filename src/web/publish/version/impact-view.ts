@@ -2,9 +2,9 @@
 
 import { type ImpactAction, listImpact } from '#features/catalogue/breakage/impact-queries.ts'
 import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { projectPath } from '#web/kit/paths.ts'
-import { viewOf } from '#web/site/lists/rows.ts'
 import { html, type Part } from '#web/ui/html.ts'
 import { pathTo } from '#web/ui/page-context.ts'
 

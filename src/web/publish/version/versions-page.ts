@@ -1,4 +1,5 @@
 // Project settings: all versions with their status, and actions on several of them.
+
 import type { FastifyReply } from 'fastify'
 import { listBrokenOf } from '#features/catalogue/breakage/broken-dependencies.ts'
 import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
@@ -6,11 +7,11 @@ import { updateVersions } from '#features/catalogue/versions/lifecycle/update-ve
 import { listCachedVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
 import { notFound, validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import type { FormState, Outcome } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { pageNumber, projectPath, withQuery } from '#web/kit/paths.ts'
-import { viewOf } from '#web/site/lists/rows.ts'
 import { tagNames } from '#web/site/names.ts'
 import { shortNumber, timeAgo } from '#web/ui/format.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'

@@ -4,13 +4,13 @@ import { listVisibleProjects } from '#features/catalogue/projects/lookup/project
 import type { AdvisoryView } from '#features/catalogue/versions/advisories/document.ts'
 import type { AdvisoryRow } from '#features/catalogue/versions/advisories/queries.ts'
 import { listVisibleVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import { projectPath } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
 import { messageOr } from '#web/ui/languages.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { note } from '#web/ui/parts/lists.ts'
-import { versionOf, viewOf } from '../lists/rows.ts'
 
 /** Returns the pairs of names and values that describe an advisory. The names of hidden projects and versions are not links. */
 export async function advisoryFacts(
@@ -23,7 +23,7 @@ export async function advisoryFacts(
   const path = view === undefined ? undefined : projectPath(view)
   const ids = versions.map((version) => version.id)
   const shown = await listVisibleVersions(deps, viewer, ids)
-  const visible = new Set(path === undefined ? [] : shown.map((cached) => versionOf(cached).id))
+  const visible = new Set(path === undefined ? [] : shown.map((cached) => viewOf(cached).id))
   const versionName = (version: AdvisoryRow['versions'][number]): Markup =>
     path !== undefined && visible.has(version.id)
       ? html`<a href="${pathTo(page, `${path}/version/${version.id}`)}"><bdi>${version.name}</bdi></a>`

@@ -1,14 +1,15 @@
 // Feeds of projects: of lists, users, organizations and collections.
+
 import { sql } from 'kysely'
 import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { listUpdatedIds } from '#features/catalogue/projects/queries.ts'
 import { type CollectionReadRow, listCollections } from '#features/community/collections/queries.ts'
-import { getOrganization, toOrganizationView } from '#features/community/organizations/organization-cache.ts'
+import { getOrganization } from '#features/community/organizations/organization-cache.ts'
 import { listedProjectsOf, listedProjectsOfOrganization } from '#features/people/users/queries.ts'
 import { getCachedUser } from '#features/people/users/user-cache.ts'
-import type { UserView } from '#features/people/users/views.ts'
 import { notFound } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import type { IdList } from '#platform/db/db.ts'
 import { callerOf } from '#platform/http/limits/client-address.ts'
 import { NO_SETUP } from '#web/kit/cookies.ts'
@@ -26,7 +27,7 @@ export type Subject = Pick<Feed, 'title' | 'description' | 'path' | 'changed'> &
 /** @throws ApiError 404 */
 export async function userSubject({ deps, viewer, param }: PageRequest): Promise<Subject> {
   const user = await getCachedUser(deps, param('name'))
-  const { username, bio, created } = JSON.parse(user.bytes.toString()) as UserView
+  const { username, bio, created } = viewOf(user)
   return {
     title: username,
     ...(bio === null || bio === '' ? {} : { description: bio }),
@@ -39,8 +40,7 @@ export async function userSubject({ deps, viewer, param }: PageRequest): Promise
 /** @throws ApiError 404 */
 export async function organizationSubject({ deps, viewer, param }: PageRequest): Promise<Subject> {
   const organization = await getOrganization(deps, param('name'))
-  const view = await toOrganizationView(deps, null, organization)
-  const { name, description } = JSON.parse(view.toString()) as { name: string; description: string }
+  const { name, description } = viewOf(organization)
   return {
     title: name,
     description,

@@ -1,4 +1,5 @@
 // Feeds of releases: of a project, a user, an organization, a collection, a search, and the projects that a user follows.
+
 import { findFollowFeedOwner } from '#features/catalogue/follows/follow-feed.ts'
 import { listFollowedIds } from '#features/catalogue/follows/queries.ts'
 import { getProject, listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
@@ -8,9 +9,10 @@ import type { VersionView } from '#features/catalogue/versions/views.ts'
 import { listCachedUsers } from '#features/people/users/user-cache.ts'
 import type { UserView } from '#features/people/users/views.ts'
 import { notFound } from '#lib/errors.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import { PATHS, type ProjectType, projectPath, userPath, versionPath } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
-import { fieldTexts, versionOf, viewOf } from '../lists/rows.ts'
+import { fieldTexts } from '../lists/rows.ts'
 import { ENTRIES, type Entry, type Feed, pageOf } from './feed.ts'
 import { findListed, type Subject } from './project-feeds.ts'
 
@@ -28,9 +30,9 @@ export async function releasesOf(request: PageRequest, { projectIds, ...about }:
   const views = new Map(
     (await listVisibleProjects(deps, viewer, shown)).map((project) => [project.id, viewOf(project)]),
   )
-  const authors = await authorsOf(request, versions.map(versionOf))
+  const authors = await authorsOf(request, versions.map(viewOf))
   const entries = versions.flatMap((version) => {
-    const view = versionOf(version)
+    const view = viewOf(version)
     const project = views.get(view.project_id)
     if (project === undefined) return []
     return [{ ...entryOf(view, project), ...authorOf(authors.get(view.author_id)), etag: version.etag }]
@@ -45,7 +47,7 @@ const authorOf = (user: Author | undefined): Pick<Entry, 'author'> =>
 
 async function authorsOf({ deps }: PageRequest, versions: readonly VersionView[]): Promise<Map<string, Author>> {
   const ids = [...new Set(versions.map(({ author_id }) => author_id))]
-  const users = (await listCachedUsers(deps, ids)).map((user) => JSON.parse(user.bytes.toString()) as Author)
+  const users = (await listCachedUsers(deps, ids)).map(viewOf)
   return new Map(users.map((user) => [user.id, user]))
 }
 

@@ -4,12 +4,12 @@ import { listCachedFollows } from '#features/catalogue/follows/follows-cache.ts'
 import { type LatestVersion, listLatestVersions } from '#features/catalogue/follows/queries.ts'
 import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import { defineCache } from '#platform/cache/definitions.ts'
 import type { DerivedDefinition } from '#platform/cache/derived-cache.ts'
 import { setupFor } from '#web/kit/cookies.ts'
 import { projectPath, versionPath } from '#web/kit/paths.ts'
 import type { Reader } from '#web/kit/personal-parts.ts'
-import { viewOf } from '../lists/rows.ts'
 
 export type Release = Pick<LatestVersion, 'version_number' | 'version_type' | 'date_published'> & {
   name: string

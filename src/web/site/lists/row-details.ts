@@ -6,10 +6,10 @@ import { listUnreleased } from '#features/catalogue/versions/queries.ts'
 import { listCachedOrganizations } from '#features/community/organizations/organization-cache.ts'
 import { listCachedTeams } from '#features/community/teams/team-cache.ts'
 import { listCachedUsers } from '#features/people/users/user-cache.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import { isSearchableStatus } from '#taxonomy/project-status.ts'
 import { organizationPath, userPath } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
-import type { Organization } from '../project/project-data.ts'
 import { type ProjectRow, rowOfProject } from './rows.ts'
 
 type Reader = Pick<PageRequest, 'deps' | 'trends'>
@@ -56,8 +56,8 @@ export async function rowsWithAuthors(
   const organizationIds = projects.flatMap(({ organization_id }) => organization_id ?? [])
   const teamIds = projects.flatMap(({ organization_id, team_id }) => (organization_id === null ? [team_id] : []))
   const organizations = new Map(
-    (await listCachedOrganizations(deps, organizationIds)).map(({ id, slug, openView }) => {
-      const { name } = JSON.parse(`${openView}[]}`) as Organization
+    (await listCachedOrganizations(deps, organizationIds)).map((organization) => {
+      const { id, name, slug } = viewOf(organization)
       return [id, { name, path: organizationPath(slug) }]
     }),
   )

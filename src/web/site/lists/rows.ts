@@ -1,10 +1,9 @@
 // Rows of projects in lists, from the search index or from the database.
+
 import type { Static } from 'typebox'
-import type { CachedProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
-import type { CachedVersion } from '#features/catalogue/versions/lookup/version-cache.ts'
-import type { VersionView } from '#features/catalogue/versions/views.ts'
 import type { SearchResult } from '#features/reading/search/views.ts'
+import { type JsonOf, viewOf } from '#lib/text/json-bytes.ts'
 import { DAY_MS } from '#lib/time.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import { organizationPath, PATHS, projectPath, userPath, withQuery } from '#web/kit/paths.ts'
@@ -71,10 +70,7 @@ function imageOf({ featured_gallery, gallery }: Hit): Pick<ProjectRow, 'imageUrl
   return imageUrl === undefined ? {} : { imageUrl }
 }
 
-export const viewOf = (project: Pick<CachedProject, 'bytes'>): ProjectView => JSON.parse(project.bytes.toString())
-export const versionOf = (version: Pick<CachedVersion, 'bytes'>): VersionView => JSON.parse(version.bytes.toString())
-
-export function rowOfProject(project: Pick<CachedProject, 'bytes'>): ProjectRow {
+export function rowOfProject(project: JsonOf<ProjectView>): ProjectRow {
   const view = viewOf(project)
   return {
     id: view.id,

@@ -1,4 +1,5 @@
 // The page of a pack: the chosen versions, what they require, why something cannot be chosen, and the files for launchers.
+
 import type { FastifyReply } from 'fastify'
 import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { listLoaderVersions } from '#features/catalogue/resolve/loader-versions.ts'
@@ -8,9 +9,9 @@ import { isLoaderVersion } from '#features/catalogue/resolve/requests.ts'
 import { resolveItems } from '#features/catalogue/resolve/resolve-items.ts'
 import type { AnswerView } from '#features/catalogue/resolve/views.ts'
 import { listVisibleVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import { assetHref } from '#web/ui/page-context.ts'
-import { versionOf, viewOf } from '../lists/rows.ts'
 import { type PackState, packPath, readPack, type ShownPack } from './pack-state.ts'
 import { packView } from './pack-view.ts'
 
@@ -59,7 +60,7 @@ async function loadPack({ deps, query }: PageRequest, state: PackState): Promise
       incompatible?.version_id,
     ]),
   ].filter((id) => typeof id === 'string')
-  const versions = (await listVisibleVersions(deps, null, [...new Set(versionIds)])).map(versionOf)
+  const versions = (await listVisibleVersions(deps, null, [...new Set(versionIds)])).map(viewOf)
   const projectIds = [
     ...answer.items.flatMap(({ project_id, nearest }) => [project_id, nearest?.project_id]),
     ...versions.map(({ project_id }) => project_id),

@@ -9,19 +9,19 @@ import {
   listCachedOrganizations,
   toOrganizationView,
 } from '#features/community/organizations/organization-cache.ts'
+import type { OrganizationView } from '#features/community/organizations/views.ts'
 import { listCachedTeams } from '#features/community/teams/team-cache.ts'
 import { listOrganizationIdsOf, listOrganizationProjectIds, listProjectIdsOf } from '#features/people/users/queries.ts'
 import { getCachedUser, listCachedUsers } from '#features/people/users/user-cache.ts'
-import type { UserView } from '#features/people/users/views.ts'
 import { notFound } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import { collectionPath, organizationPath, PATHS, reportPath, userPath, withQuery } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import { countOf, timeAgo } from '#web/ui/format.ts'
 import { html, type Markup } from '#web/ui/html.ts'
 import { pathTo } from '#web/ui/page-context.ts'
 import { badge, face, note } from '#web/ui/parts/lists.ts'
-import type { Organization } from '../project/project-data.ts'
 import { peoplePanel } from '../project/project-panels.ts'
 import { linkPanel, profilePage } from './profile.ts'
 import { loadSlice, type ProjectSlice } from './project-slice.ts'
@@ -31,11 +31,9 @@ export async function showUser(request: PageRequest): Promise<FastifyReply> {
   const { language } = page
   const cached = await getCachedUser(deps, param('name'))
   if (cached.username !== param('name')) return redirectPermanently(userPath(cached.username))
-  const user = JSON.parse(cached.bytes.toString()) as UserView
+  const user = viewOf(cached)
   const projects = await loadSlice(request, await listProjectIdsOf(deps.db, viewer, user.id))
-  const organizations = (await listCachedOrganizations(deps, await listOrganizationIdsOf(deps.db, user.id))).map(
-    ({ openView }) => JSON.parse(`${openView}[]}`) as Organization,
-  )
+  const organizations = (await listCachedOrganizations(deps, await listOrganizationIdsOf(deps.db, user.id))).map(viewOf)
   const collections = (await listCollectionsOf(deps.db, viewer, user.id)).map(toCollectionView(deps.config))
   const role =
     user.role === 'developer' ? null : badge('good', language.t(`site.role.${user.role as 'moderator' | 'admin'}`))
@@ -78,7 +76,7 @@ export async function showOrganization(request: PageRequest): Promise<FastifyRep
   const { deps, viewer, page, param, redirectPermanently, show } = request
   const cached = await getOrganization(deps, param('name'))
   if (cached.slug !== param('name')) return redirectPermanently(organizationPath(cached.slug))
-  const organization = JSON.parse((await toOrganizationView(deps, viewer, cached)).toString()) as Organization
+  const organization = viewOf<OrganizationView>({ bytes: await toOrganizationView(deps, viewer, cached) })
   const projects = await loadSlice(request, await listOrganizationProjectIds(deps.db, viewer, [cached.id]))
   const team = (await listCachedTeams(deps, [cached.team_id])).get(cached.team_id)
   const members = organization.members.filter(({ accepted }) => accepted)

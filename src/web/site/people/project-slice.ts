@@ -1,5 +1,6 @@
 // The projects of a user, an organization or a collection: one page of those of a type that are compatible with the
 // visitor's setup, and the totals of all.
+
 import { listLatestVersions } from '#features/catalogue/follows/queries.ts'
 import {
   type CachedProject,
@@ -7,13 +8,14 @@ import {
   projectForm,
 } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import { convertInPieces } from '#lib/text/json-pieces.ts'
 import type { DerivedForm } from '#platform/cache/entries.ts'
 import { isSet, NO_SETUP, type Setup, setupFor } from '#web/kit/cookies.ts'
 import { offeredTypes, type ProjectType, pageNumber, withQuery } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import { rowsOfProjects } from '../lists/row-details.ts'
-import { type ProjectRow, viewOf } from '../lists/rows.ts'
+import type { ProjectRow } from '../lists/rows.ts'
 
 const PER_PAGE = 20
 

@@ -8,7 +8,7 @@ import { getProject } from '#features/catalogue/projects/lookup/project-cache.ts
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import { notFound } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
-import { entityTag } from '#lib/text/json-bytes.ts'
+import { entityTag, viewOf } from '#lib/text/json-bytes.ts'
 import { MIB } from '#lib/text/sizes.ts'
 import { defineCache } from '#platform/cache/definitions.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
@@ -21,7 +21,6 @@ import { PATHS, projectPath, withQuery } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import type { Page } from '#web/ui/layout.ts'
 import type { PageContext } from '#web/ui/page-context.ts'
-import { viewOf } from '../lists/rows.ts'
 
 const CARDS = defineCache<RememberDefinition<Buffer>>({
   name: 'project-card',

@@ -5,6 +5,7 @@ import type { CachedProject } from '#features/catalogue/projects/lookup/project-
 import { listFirstChoices } from '#features/catalogue/resolve/choose-required.ts'
 import { countDependentsByType, listDependentSlice } from '#features/catalogue/versions/dependencies/dependents.ts'
 import { listDependencies } from '#features/catalogue/versions/dependencies/project-dependencies.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import { MIB } from '#lib/text/sizes.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import { defineCache } from '#platform/cache/definitions.ts'
@@ -17,7 +18,7 @@ import { html, type Markup, type Part } from '#web/ui/html.ts'
 import { pathTo } from '#web/ui/page-context.ts'
 import { emptyState, pager, segments } from '#web/ui/parts/lists.ts'
 import { rowsOfProjects } from '../lists/row-details.ts'
-import { hitList, versionOf } from '../lists/rows.ts'
+import { hitList } from '../lists/rows.ts'
 import { setupName, typesName } from '../names.ts'
 import { type DependencyNode, dependencyGroups } from './dependency-list.ts'
 import { type Dependency, loadDependencyLists, type Offer } from './offer.ts'
@@ -70,7 +71,7 @@ async function withChosen(
   const isOptional = ({ type, version }: Dependency): boolean => type === 'optional' && version === undefined
   const optional = dependencies.filter(isOptional).flatMap(({ project }) => project?.id ?? [])
   const found = optional.length === 0 ? [] : await listFirstChoices(deps, viewer, [...new Set(optional)], filter)
-  const firsts = new Map(found.map((version) => [version.project.id, versionOf(version)]))
+  const firsts = new Map(found.map((version) => [version.project.id, viewOf(version)]))
   return dependencies.map((each) => {
     const id = each.project?.id ?? ''
     if (each.type === 'required') return { ...each, chosen: chosen.get(id) }

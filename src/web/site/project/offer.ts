@@ -1,4 +1,5 @@
 // The version that a project page offers for download, with its archive and dependencies.
+
 import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import { chooseOffered, chooseRequired, completeFilter } from '#features/catalogue/resolve/choose-required.ts'
@@ -13,11 +14,11 @@ import type { VersionView } from '#features/catalogue/versions/views.ts'
 import { listAllRequired } from '#features/reading/downloads/archive/choose-files.ts'
 import { releasesOf } from '#features/reading/search/facet-counts.ts'
 import { ApiError } from '#lib/errors.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import { isSet, SETUP_TYPES, type Setup, setupFor } from '#web/kit/cookies.ts'
 import { projectPath } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
-import { versionOf, viewOf } from '../lists/rows.ts'
 
 /** A version that is offered next to another one, and its project. */
 type RequiredOffer = { project: ProjectView; path: string; version: VersionView }
@@ -60,7 +61,7 @@ export async function findOffer(request: PageRequest, view: ProjectView): Promis
   const id = isSet(setup) ? await findNearest(request, view.id, setup) : undefined
   const [nearest] = id === undefined ? [] : await listCachedVersions(deps, [id])
   if (nearest === undefined) return undefined
-  const filter = completeFilter(deps, {}, versionOf(nearest))
+  const filter = completeFilter(deps, {}, viewOf(nearest))
   return loadOffer(request, nearest, { setup, filter, isCompatible: false })
 }
 
@@ -71,7 +72,7 @@ export async function loadOffer(
   { setup, filter, isCompatible }: Pick<Offer, 'setup' | 'filter' | 'isCompatible'>,
 ): Promise<Offer> {
   const { deps, viewer } = request
-  const version = versionOf(cached)
+  const version = viewOf(cached)
   const required = await chooseRequired(deps, viewer, [cached], filter)
   const direct = required.filter(({ isDirect }) => isDirect).slice(0, REQUIRED_MAX)
   return {
@@ -83,9 +84,9 @@ export async function loadOffer(
     required: direct.map((each) => {
       const project = viewOf(each.project)
       const path = projectPath(project)
-      return { project, path, version: versionOf(each.version) }
+      return { project, path, version: viewOf(each.version) }
     }),
-    chosen: new Map(required.map((each) => [each.project.id, versionOf(each.version)])),
+    chosen: new Map(required.map((each) => [each.project.id, viewOf(each.version)])),
     archive: required.length === 0 && version.files.length < 2 ? undefined : await loadArchive(request, cached, filter),
     dependencies: await loadDependencies(request, version),
   }
@@ -143,7 +144,7 @@ async function loadArchive(
     throw error
   })
   if (required === undefined) return undefined
-  const files = [...versionOf(cached).files, ...required.flatMap((each) => primaryFile(versionOf(each)) ?? [])]
+  const files = [...viewOf(cached).files, ...required.flatMap((each) => primaryFile(viewOf(each)) ?? [])]
   return { count: files.length, sizeBytes: files.reduce((sum, { size }) => sum + size, 0) }
 }
 
@@ -180,7 +181,7 @@ export async function loadDependencyLists(
   const versionIds = [...new Set(all.flatMap(({ version_id }) => version_id ?? []))]
   const projects = new Map((await listVisibleProjects(deps, viewer, projectIds)).map((each) => [each.id, viewOf(each)]))
   const cached = await listVisibleVersions(deps, viewer, versionIds)
-  const versions = new Map(cached.map((each) => [each.id, versionOf(each)]))
+  const versions = new Map(cached.map((each) => [each.id, viewOf(each)]))
   return of.map(({ dependencies }) =>
     dependencies.flatMap(({ dependency_type: type, project_id, version_id, file_name: fileName }) => {
       const project = projects.get(project_id ?? '')

@@ -13,12 +13,13 @@ import { listRelated } from '#features/catalogue/versions/dependencies/related-p
 import type { CachedVersion } from '#features/catalogue/versions/lookup/version-cache.ts'
 import { listVersionTraits, type VersionTraits } from '#features/catalogue/versions/queries.ts'
 import { listCachedOrganizations, listOwningTeams } from '#features/community/organizations/organization-cache.ts'
-import type { OrganizationView } from '#features/community/organizations/views.ts'
+import type { OpenOrganization } from '#features/community/organizations/views.ts'
 import { shownProjectMembers, toMemberLists } from '#features/community/teams/member-lists.ts'
 import { listCachedTeams } from '#features/community/teams/team-cache.ts'
 import type { TeamMemberView } from '#features/community/teams/views.ts'
 import type { DownloadSeries } from '#features/reading/analytics/views.ts'
 import { ApiError } from '#lib/errors.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import { MIB } from '#lib/text/sizes.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import { defineCache } from '#platform/cache/definitions.ts'
@@ -28,11 +29,10 @@ import { projectPath } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import type { Markup } from '#web/ui/html.ts'
 import type { Mark } from '#web/ui/plots/time-plot.ts'
-import { versionOf, viewOf } from '../lists/rows.ts'
 import { findOffer, loadOffer, type Offer } from './offer.ts'
 
 export type Member = Static<typeof TeamMemberView>
-export type Organization = Static<typeof OrganizationView>
+export type Organization = OpenOrganization
 
 const DEPENDENT_COUNT = defineCache<RememberDefinition<number>>({
   name: 'dependent-count',
@@ -100,7 +100,7 @@ async function listInsiders(deps: PageRequest['deps'], project: CachedProject): 
 
 /** Returns the offer of a version for the loaders and game versions that it supports. */
 function offerOwn(request: PageRequest, cached: CachedVersion): Promise<Offer> {
-  const filter = completeFilter(request.deps, {}, versionOf(cached))
+  const filter = completeFilter(request.deps, {}, viewOf(cached))
   return loadOffer(request, cached, { setup: NO_SETUP, filter, isCompatible: true })
 }
 
@@ -119,7 +119,7 @@ export async function loadProjectPage(request: PageRequest, project: CachedProje
   return {
     ...data,
     description: await texts.render(data.view.description, page),
-    organization: organization === undefined ? undefined : JSON.parse(`${organization.openView}[]}`),
+    organization: organization === undefined ? undefined : viewOf(organization),
     members: JSON.parse(members),
     traits,
     related: await listRelated(deps, project.id),

@@ -1,5 +1,6 @@
 // The sections of a project's first page: gallery images, compatibility, links, people, details.
 
+import { viewOf } from '#lib/text/json-bytes.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import type { Setup } from '#web/kit/cookies.ts'
 import { listPath, organizationPath, PROJECT_TYPES, projectPath, userPath, withQuery } from '#web/kit/paths.ts'
@@ -8,7 +9,7 @@ import { attributes, html, type Markup, type Part } from '#web/ui/html.ts'
 import type { IconName } from '#web/ui/icons.ts'
 import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { face } from '#web/ui/parts/lists.ts'
-import { tile, viewOf } from '../lists/rows.ts'
+import { tile } from '../lists/rows.ts'
 import { environmentText, releasesIn, serviceName, tagName, termName, typeName } from '../names.ts'
 import { galleryImage, galleryOrder } from './gallery-image.ts'
 import { imagePath } from './gallery-page.ts'

@@ -1,9 +1,11 @@
 // The changelog of a project: all versions, newest first, or the versions between two versions.
+
 import type { FastifyReply } from 'fastify'
 import type { CachedProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { listCachedVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
 import { listVersionIdsFor } from '#features/catalogue/versions/lookup/version-list.ts'
 import type { VersionView } from '#features/catalogue/versions/views.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import { pageNumber } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import { fileSize, timeAgo } from '#web/ui/format.ts'
@@ -11,7 +13,7 @@ import { attributes, html, type Markup } from '#web/ui/html.ts'
 import { icon, pathTo } from '#web/ui/page-context.ts'
 import { emptyState, liveStatus, pager } from '#web/ui/parts/lists.ts'
 import { loadAffected } from '../advisory/advisory-notes.ts'
-import { fieldTexts, versionOf } from '../lists/rows.ts'
+import { fieldTexts } from '../lists/rows.ts'
 import { tagNames, versionRuns } from '../names.ts'
 import { primaryFile } from '../project/offer.ts'
 import { loadProject } from '../project/project-data.ts'
@@ -38,14 +40,14 @@ export async function showChangelog(request: PageRequest, project: CachedProject
   const last = isSpan ? 1 : Math.max(1, Math.ceil(span.length / CHANGES_PER_PAGE))
   const current = isSpan ? 1 : pageNumber(request)
   const shown = isSpan ? span : span.slice((current - 1) * CHANGES_PER_PAGE, current * CHANGES_PER_PAGE)
-  const versions = (await listCachedVersions(deps, shown)).map(versionOf)
+  const versions = (await listCachedVersions(deps, shown)).map(viewOf)
   const affected = await loadAffected(request, data.project.id)
   const items = await Promise.all(
     versions.map(async (version) =>
       changeItem(request, paths, { version, affected, text: await texts.render(version.changelog ?? '', page) }),
     ),
   )
-  const choices = (await listCachedVersions(deps, ids.slice(0, BETWEEN_MAX))).map(versionOf)
+  const choices = (await listCachedVersions(deps, ids.slice(0, BETWEEN_MAX))).map(viewOf)
   const options = (chosen: string) =>
     choices.map(
       ({ id, version_number }) =>
@@ -84,6 +86,6 @@ async function indexOf({ deps }: PageRequest, ids: readonly string[], name: stri
   const byId = ids.indexOf(name)
   if (byId >= 0) return byId
   const versions = await listCachedVersions(deps, ids.slice(0, BETWEEN_MAX))
-  const byNumber = versions.findIndex((version) => versionOf(version).version_number === name)
+  const byNumber = versions.findIndex((version) => viewOf(version).version_number === name)
   return byNumber >= 0 ? byNumber : undefined
 }

@@ -1,8 +1,10 @@
 // The page with all entries of a version's archives: by folder, by part of the path, or only those that differ from the
 // previous version.
+
 import type { FastifyReply } from 'fastify'
 import type { CachedProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { EntryRow } from '#features/community/moderation/entries/read-entries.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import { listPage, withQuery } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import { fileSize, visibleName } from '#web/ui/format.ts'
@@ -10,7 +12,6 @@ import { attributes, html, type Markup, type Part } from '#web/ui/html.ts'
 import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { checkbox } from '#web/ui/parts/fields.ts'
 import { emptyState, pager } from '#web/ui/parts/lists.ts'
-import { versionOf } from '../lists/rows.ts'
 import { projectPage } from '../project/project-frame.ts'
 import { folderView } from './contents-view.ts'
 import { type ContentsFile, findFolder, folderTree, loadContents } from './version-contents.ts'
@@ -27,7 +28,7 @@ export async function showContents(request: PageRequest, project: CachedProject)
   const { language } = page
   const loaded = await loadVersion(request, project)
   const { data, version, paths, previous } = loaded
-  const before = previous === undefined ? undefined : versionOf(previous)
+  const before = previous === undefined ? undefined : viewOf(previous)
   const contents = await loadContents(request, version, before)
   const archives = contents?.filter(({ entries }) => entries !== undefined) ?? []
   const choice: Choice = {

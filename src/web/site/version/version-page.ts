@@ -17,6 +17,7 @@ import { findVersionIdByNumber } from '#features/catalogue/versions/queries.ts'
 import type { ProvenanceView, VersionView } from '#features/catalogue/versions/views.ts'
 import { notFound } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import { sidesOf } from '#ports/search-index/sides.ts'
 import { reportPath, withQuery } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
@@ -24,7 +25,7 @@ import { countOf, exactTime, fileSize } from '#web/ui/format.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
 import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { versionAdvisories } from '../advisory/advisory-notes.ts'
-import { fieldTexts, versionOf } from '../lists/rows.ts'
+import { fieldTexts } from '../lists/rows.ts'
 import { environmentText, tagNames, versionRuns } from '../names.ts'
 import { type DependencyNode, dependencyGroups } from '../project/dependency-list.ts'
 import { mirroredFrom } from '../project/mirrored-from.ts'
@@ -108,7 +109,7 @@ export async function showVersion(request: PageRequest, project: CachedProject):
     deps.db,
     version.files.map(({ hashes }) => hashes.sha512),
   )
-  const before = previous === undefined ? undefined : versionOf(previous)
+  const before = previous === undefined ? undefined : viewOf(previous)
   const contents = await loadContents(request, version, before)
   const scan = data.isMember || isModerator(viewer) ? await findScan(deps.db, version.id) : undefined
   const seesScan = data.isMember || isModerator(viewer)
@@ -154,7 +155,7 @@ async function loadReplacement({ deps, viewer }: PageRequest, { version, paths }
   const id = version.withdrawn?.replacement
   const [cached] = id === undefined ? [] : await listVisibleVersions(deps, viewer, [id])
   if (cached === undefined) return undefined
-  const replacement = versionOf(cached)
+  const replacement = viewOf(cached)
   return { path: paths.of(replacement), version_number: replacement.version_number }
 }
 
@@ -176,7 +177,7 @@ function versionHead({ page }: PageRequest, { data, version, paths, previous, ne
   const affected = new Set(advisories.length > 0 ? [version.id] : [])
   const link = (cached: CachedVersion | undefined, name: 'previous' | 'next') => {
     if (cached === undefined) return null
-    const other = versionOf(cached)
+    const other = viewOf(cached)
     const text = html`<span class="vh">${language.t(`project.version.${name}`)} </span><bdi>${other.version_number}</bdi>`
     return html`<li><a href="${pathTo(page, paths.of(other))}" rel="${name === 'next' ? 'next' : 'prev'}">${name === 'previous' && icon(page, 'previous')}${text}${name === 'next' && icon(page, 'next')}</a></li>`
   }

@@ -1,10 +1,12 @@
 // The list of a project's versions, with filters by game version, loader and channel.
+
 import type { FastifyReply } from 'fastify'
 import type { CachedProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { VERSION_TYPES } from '#features/catalogue/versions/kinds.ts'
 import { listCachedVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
 import { listVersionIdsFor } from '#features/catalogue/versions/lookup/version-list.ts'
 import type { VersionView } from '#features/catalogue/versions/views.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import { pageNumber, withQuery } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import { countOf, fileSize, timeAgo } from '#web/ui/format.ts'
@@ -12,7 +14,7 @@ import { attributes, html, type Markup } from '#web/ui/html.ts'
 import { icon, pathTo } from '#web/ui/page-context.ts'
 import { emptyState, liveStatus, pager } from '#web/ui/parts/lists.ts'
 import { loadAffected } from '../advisory/advisory-notes.ts'
-import { fieldTexts, versionOf } from '../lists/rows.ts'
+import { fieldTexts } from '../lists/rows.ts'
 import { releasesIn, tagName, tagNames, versionRuns } from '../names.ts'
 import { primaryFile } from '../project/offer.ts'
 import { loadProject, type ProjectData } from '../project/project-data.ts'
@@ -41,9 +43,7 @@ export async function showVersions(request: PageRequest, project: CachedProject)
   })
   const last = Math.max(1, Math.ceil(ids.length / PER_PAGE))
   const current = pageNumber(request)
-  const versions = (await listCachedVersions(deps, ids.slice((current - 1) * PER_PAGE, current * PER_PAGE))).map(
-    versionOf,
-  )
+  const versions = (await listCachedVersions(deps, ids.slice((current - 1) * PER_PAGE, current * PER_PAGE))).map(viewOf)
   const hrefOf = (number: number) => {
     const { loaders: l, gameVersions: v, channels: t } = filters
     return pathTo(page, withQuery(`${data.path}/versions`, { l, v, t, page: number === 1 ? '' : String(number) }))

@@ -7,7 +7,7 @@ import { hasScope } from '#features/basics/access/scopes.ts'
 import type { Viewer } from '#features/basics/access/viewer.ts'
 import type { FilesConfig } from '#features/basics/images/hosted-image.ts'
 import { notFound } from '#lib/errors.ts'
-import { bytesToKeep, entityTag, toValue, withLargerNumber } from '#lib/text/json-bytes.ts'
+import { bytesToKeep, entityTag, type JsonOf, viewOf, withLargerNumber } from '#lib/text/json-bytes.ts'
 import { convertInPieces } from '#lib/text/json-pieces.ts'
 import type { Counted } from '#platform/cache/changes.ts'
 import { defineCache } from '#platform/cache/definitions.ts'
@@ -17,7 +17,7 @@ import type { Db } from '#platform/db/db.ts'
 import { isPublicStatus } from '#taxonomy/project-status.ts'
 import { loadersWith, type Taxonomy } from '#taxonomy/taxonomy.ts'
 import { listProjectReadsByNames, type ProjectReadRow } from '../queries.ts'
-import { toProjectView } from '../views.ts'
+import { type ProjectView, toProjectView } from '../views.ts'
 
 declare module '#platform/cache/changes.ts' {
   interface ChangeKinds {
@@ -25,16 +25,16 @@ declare module '#platform/cache/changes.ts' {
   }
 }
 
-export type CachedProject = ProjectFacts & {
-  slug: string
-  /** Whether views and downloads of the project earn revenue. */
-  monetized: boolean
-  /** Environment of the newest listed or archived version whose loaders have one; null without such a version. */
-  environment: string | null
-  revision: number
-  bytes: Buffer
-  etag: string
-}
+export type CachedProject = JsonOf<ProjectView> &
+  ProjectFacts & {
+    slug: string
+    /** Whether views and downloads of the project earn revenue. */
+    monetized: boolean
+    /** Environment of the newest listed or archived version whose loaders have one; null without such a version. */
+    environment: string | null
+    revision: number
+    etag: string
+  }
 
 export type ProjectReader = { db: Db; cache: EntityCache; taxonomy: Taxonomy; config: FilesConfig }
 
@@ -153,5 +153,5 @@ export function projectViewer(viewer: Viewer | null): Viewer | null {
 
 /** Returns the function with which `withCurrentState` reads a project for the editor. */
 export function readerOfProject(viewer: Viewer, id: string) {
-  return async (reader: ProjectReader): Promise<unknown> => toValue(await getProject(reader, projectViewer(viewer), id))
+  return async (reader: ProjectReader): Promise<unknown> => viewOf(await getProject(reader, projectViewer(viewer), id))
 }

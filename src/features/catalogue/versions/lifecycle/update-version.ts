@@ -14,7 +14,7 @@ import { touchProject } from '#features/catalogue/projects/queries.ts'
 import { checkKeptSchedule, scheduleRelease } from '#features/catalogue/projects/schedule-release.ts'
 import { notFound, validationError } from '#lib/errors.ts'
 import { Refusals } from '#lib/schema/refusals.ts'
-import { toValue } from '#lib/text/json-bytes.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import { requireRevision, withCurrentState } from '#platform/cache/revisions.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
@@ -57,7 +57,7 @@ export async function updateVersion(deps: Deps, viewer: Viewer, edit: VersionEdi
   await withCurrentState(
     deps,
     () => saveVersion(deps, viewer, edit),
-    async (reader) => toValue(await getVersion(reader, versionViewer(viewer), edit.id)),
+    async (reader) => viewOf(await getVersion(reader, versionViewer(viewer), edit.id)),
   )
 }
 

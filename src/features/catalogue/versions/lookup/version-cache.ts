@@ -19,7 +19,7 @@ import type { Db } from '#platform/db/db.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import { canSeeVersion, isPublicVersion, type VersionFacts } from '../policy.ts'
 import { findVersionIdByNumber, listVersionReads, type VersionReadRow } from '../queries.ts'
-import { toVersionView } from '../views.ts'
+import { toVersionView, type VersionView } from '../views.ts'
 
 declare module '#platform/cache/changes.ts' {
   interface ChangeKinds {
@@ -29,6 +29,7 @@ declare module '#platform/cache/changes.ts' {
 
 /** The JSON of a version. `brief` is the JSON without the changelog, which comes last. */
 export class CachedVersion extends JsonEntityWithTail implements VersionFacts {
+  declare readonly is?: VersionView
   readonly id: string
   readonly status: string
   readonly project: ProjectFacts

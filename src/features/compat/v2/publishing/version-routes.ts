@@ -10,9 +10,9 @@ import { getVersion, getVersionAsMember } from '#features/catalogue/versions/loo
 import { createVersion } from '#features/catalogue/versions/publish/create-version.ts'
 import { fileUploadRoute } from '#features/catalogue/versions/publish/routes.ts'
 import { receiveForm } from '#features/catalogue/versions/publish/version-form.ts'
-import type { VersionView } from '#features/catalogue/versions/views.ts'
 import { isDryRun } from '#lib/dry-run-request.ts'
 import { parseId } from '#lib/ids.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import { leaveFormsUnparsed } from '#platform/http/bodies/multipart.ts'
 import { openScope } from '#platform/http/mounts.ts'
 import { IdParams } from '#platform/http/query-values.ts'
@@ -111,7 +111,7 @@ function edits(app: App, deps: Deps): void {
     handler: async (req, reply) => {
       const viewer = requireViewer(req)
       const { version, membership } = await getVersionAsMember(deps, viewer, parseId(req.params.id, 'id'))
-      const { loaders }: VersionView = JSON.parse(version.bytes.toString())
+      const { loaders } = viewOf(version)
       const patch = toVersionPatch(req.body, { isPack: loaders.includes(PACK_LOADER) })
       const change = { id: version.id, membership, patch }
       return withFieldNames(versionFieldNames, () =>

@@ -8,7 +8,7 @@ import { toAdvisoryView } from '#features/catalogue/versions/advisories/document
 import { getVisibleAdvisory } from '#features/catalogue/versions/advisories/get-visible-advisory.ts'
 import { listVisibleVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
 import { ApiError } from '#lib/errors.ts'
-import { toValue } from '#lib/text/json-bytes.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import { withoutCache } from '#platform/cache/revisions.ts'
 
 type View = Record<string, unknown>
@@ -48,8 +48,8 @@ export async function readPayload(reader: Reader, event: EventFacts, isMember: b
     (event.version_id !== null && version === undefined && !isRemoval)
   if (isHidden && !isMember) return undefined
   const views = {
-    project: project === undefined ? undefined : shortened(toValue(project) as View),
-    version: version === undefined ? undefined : shortened(JSON.parse(version.bytes.toString()) as View),
+    project: project === undefined ? undefined : shortened(viewOf(project)),
+    version: version === undefined ? undefined : shortened(viewOf(version)),
     advisory: await readAdvisory(reader, event),
   }
   const data = { ...event.data, ...defined(views) }

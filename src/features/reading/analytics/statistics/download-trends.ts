@@ -6,7 +6,7 @@ import {
   listVisibleProjects,
   projectForm,
 } from '#features/catalogue/projects/lookup/project-cache.ts'
-import type { ProjectView } from '#features/catalogue/projects/views.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import { MIB } from '#lib/text/sizes.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#lib/time.ts'
 import { defineCache } from '#platform/cache/definitions.ts'
@@ -50,8 +50,7 @@ type Reader = Pick<Deps, 'db' | 'cache' | 'taxonomy' | 'config'>
 type TrendDeps = Pick<Deps, 'db' | 'dbRead' | 'cache' | 'taxonomy' | 'config' | 'analytics' | 'now' | 'log'>
 
 const SHOWS_STATISTICS: DerivedForm<CachedProject, boolean> = {
-  derive: ({ status, bytes }) =>
-    isSearchableStatus(status) && (JSON.parse(bytes.toString()) as ProjectView).public_statistics,
+  derive: (project) => isSearchableStatus(project.status) && viewOf(project).public_statistics,
   sizeOf: () => 8,
 }
 

@@ -2,9 +2,9 @@
 
 import type { Viewer } from '#features/basics/access/viewer.ts'
 import type { CachedProject } from '#features/catalogue/projects/lookup/project-cache.ts'
-import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import { listVersionTraits } from '#features/catalogue/versions/queries.ts'
 import { compare } from '#lib/compare.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import { MIB } from '#lib/text/sizes.ts'
 import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
 import { defineCache } from '#platform/cache/definitions.ts'
@@ -43,7 +43,7 @@ export function createProjectStatistics(deps: StatisticsDeps) {
      * @throws ApiError `analytics_database_error` if the store does not respond
      */
     read: async (project: CachedProject, viewer: Viewer | null, days: number): Promise<ProjectStatisticsView> => {
-      const view = JSON.parse(project.bytes.toString()) as ProjectView
+      const view = viewOf(project)
       const todayMs = Math.floor(deps.now() / DAY_MS) * DAY_MS
       const startMs = todayMs - days * DAY_MS
       const isSeen = await maySeeStatistics(deps.db, viewer, { ...project, isPublic: view.public_statistics })

@@ -1,4 +1,5 @@
 // Routes that serve the files of a version or a collection, with their dependencies, as one ZIP archive.
+
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { viewerWith } from '#features/basics/authentication/access-control.ts'
@@ -7,10 +8,10 @@ import { completeFilter } from '#features/catalogue/resolve/choose-required.ts'
 import { listUpdates } from '#features/catalogue/versions/hashes/resolve-files.ts'
 import { filterOfQuery } from '#features/catalogue/versions/lookup/list-requests.ts'
 import { getVersion, listCachedVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
-import type { VersionView } from '#features/catalogue/versions/views.ts'
 import { listCollections } from '#features/community/collections/queries.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import { IdParams, parseIds } from '#platform/http/query-values.ts'
 import { sendRaw } from '#platform/http/responses/declared-responses.ts'
 import { isUnchanged } from '#platform/http/responses/entity-tags.ts'
@@ -53,7 +54,7 @@ function versionArchive(app: App, deps: DownloadDeps): void {
     handler: async (req, reply) => {
       const { files, dependencies = false, ...filter } = req.query
       const version = await getVersion(deps, req.viewer, parseId(req.params.id, 'id'))
-      const view = JSON.parse(version.bytes.toString()) as VersionView
+      const view = viewOf(version)
       const archive = await chooseFiles(deps, req.viewer, {
         versions: [version],
         files: files === undefined ? 'all' : parseIds(files, 'files'),

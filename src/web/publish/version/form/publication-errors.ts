@@ -1,8 +1,9 @@
 // The errors of a refused publication, by field.
+
 import { listCachedVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
 import type { ApiError } from '#lib/errors.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
-import { versionOf } from '#web/site/lists/rows.ts'
 import { termName } from '#web/site/names.ts'
 import { html } from '#web/ui/html.ts'
 import { pathTo } from '#web/ui/page-context.ts'
@@ -37,7 +38,7 @@ async function sameVersion({ deps, page }: OwnRequest, { path }: ManagedProject,
   const [cached] = await listCachedVersions(deps, [id])
   if (cached === undefined) return []
   const { t } = page.language
-  const version = versionOf(cached)
+  const version = viewOf(cached)
   const link = html`<a href="${pathTo(page, `${path}/version/${id}`)}">${t('upload.error.view-version')}</a>`
   return [{ field: 'version_number', message: t('upload.error.same', { number: version.version_number }), more: link }]
 }

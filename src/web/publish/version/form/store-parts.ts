@@ -1,5 +1,6 @@
 // Stores the files of a form in a version. Each file is stored separately, so that one that is refused does not cost the
 // others.
+
 import { resolveFiles } from '#features/catalogue/versions/hashes/resolve-files.ts'
 import { listVisibleVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
 import { addFiles } from '#features/catalogue/versions/publish/add-files.ts'
@@ -8,11 +9,11 @@ import type { UploadedPart } from '#features/catalogue/versions/publish/prepare-
 import { metadataOf } from '#features/catalogue/versions/uploads/headers.ts'
 import { getUpload } from '#features/catalogue/versions/uploads/queries.ts'
 import { uploadPart } from '#features/catalogue/versions/uploads/use-uploads.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import { asApiError } from '#platform/http/error-handler.ts'
 import { isPublicStatus } from '#taxonomy/project-status.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { projectPath, versionPath } from '#web/kit/paths.ts'
-import { versionOf } from '#web/site/lists/rows.ts'
 import { html, type Part } from '#web/ui/html.ts'
 import { pathTo } from '#web/ui/page-context.ts'
 import type { ManagedProject } from '../../project/managed-project.ts'
@@ -126,7 +127,7 @@ export async function findKnownFile(
   }
   const [cached] = await listVisibleVersions(deps, viewer, [found.versionId])
   if (cached === undefined) return undefined
-  const version = versionOf(cached)
+  const version = viewOf(cached)
   if (version.version_number === '') return { message: t('upload.error.in-draft') }
   return {
     message: t('upload.error.in-version', { number: version.version_number }),

@@ -1,4 +1,5 @@
 // Loads the upload page: the project, the draft, the proposals for the draft, the previous version and the scan.
+
 import { getProject, listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import { findScan, type ScanRow } from '#features/catalogue/scans/queries.ts'
@@ -11,10 +12,10 @@ import { listUploads, type UploadRow } from '#features/catalogue/versions/upload
 import type { VersionView } from '#features/catalogue/versions/views.ts'
 import { ApiError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import { withoutEnd } from '#lib/text/linear-text.ts'
 import { NAME_PATTERN } from '#lib/text/text-rules.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
-import { versionOf, viewOf } from '#web/site/lists/rows.ts'
 import { loadManagedProject, type ManagedProject, may } from '../../project/managed-project.ts'
 
 export type ProposalsOf = ReturnType<typeof toProposalsView>
@@ -73,7 +74,7 @@ export async function withDraft(request: OwnRequest, managed: ManagedProject, id
 async function findPrevious({ deps }: OwnRequest, { project }: ManagedProject, exceptId: string | undefined) {
   const row = await findPreviousVersion(deps.db, project.id, exceptId)
   const [cached] = row === undefined ? [] : await listCachedVersions(deps, [row.id])
-  return cached && versionOf(cached)
+  return cached && viewOf(cached)
 }
 
 async function findDraft(
@@ -87,7 +88,7 @@ async function findDraft(
     throw error
   })
   if (found === undefined || found.version.project.id !== project.id) return undefined
-  const view = versionOf(found.version)
+  const view = viewOf(found.version)
   return view.status === 'draft' ? view : undefined
 }
 
