@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { naiveSolve } from './naive-solver.ts'
+import { naiveSolve } from '#test/support/solver/naive-solver.ts'
+import { type TestProject, worldOf } from '#test/support/solver/test-world.ts'
 import { solve, solveInSteps } from './solve.ts'
-import { type TestProject, worldOf } from './test-world.ts'
 import type { Solution, SolverRequest } from './world.ts'
 
 type Given = Partial<Omit<SolverRequest, 'world' | 'items' | 'keep'>> & { keep?: Record<string, string> }

@@ -1,5 +1,5 @@
 // Test support: a solver as short as possible, which tries everything and checks each selection from the start.
-import type { Candidate, SolverItem, SolverRequest } from './world.ts'
+import type { Candidate, SolverItem, SolverRequest } from '#features/catalogue/resolve/solve/world.ts'
 
 type Choice = { projectId: string; version: Candidate | undefined }
 type Outcome = {

@@ -1,5 +1,5 @@
 // Test support: worlds as short texts.
-import type { Candidate, World, WorldDependency, WorldProject } from './world.ts'
+import type { Candidate, World, WorldDependency, WorldProject } from '#features/catalogue/resolve/solve/world.ts'
 
 export type TestProject = {
   /** Version → its dependencies such as `required b`, `required b@b1`, `required file x.jar`; newest first. */
