@@ -1,5 +1,5 @@
 // Parts of request and response schemas.
-import Type, { type Static, type TObject, type TSchema } from 'typebox'
+import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox'
 import { ID_PATTERN } from '#lib/ids.ts'
 import { NAME_PATTERN } from '#lib/text/text-rules.ts'
 
@@ -27,6 +27,10 @@ export const JSON_LIST = { pattern: '^\\s*\\[[\\s\\S]*\\]\\s*$' }
 /** An RFC 3339 time in a body. The reader checks it. */
 export const Time = (description: string) =>
   Type.String({ maxLength: 64, describedAs: { format: 'date-time' }, description })
+
+/** An object with a name in the API description. */
+export const NamedObject = <Properties extends TProperties>(title: string, properties: Properties) =>
+  Type.Object(properties, { title })
 
 /** The schema or null. */
 export const Nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])

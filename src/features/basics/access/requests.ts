@@ -1,6 +1,6 @@
 // Paths of resources with a name, and request fields that confirm the owner of an account.
 import Type from 'typebox'
-import { Nullable } from '#lib/schema/schema-parts.ts'
+import { NamedObject, Nullable } from '#lib/schema/schema-parts.ts'
 import { NAME_PATTERN } from '#lib/text/text-rules.ts'
 import { pathId } from '#platform/http/query-values.ts'
 
@@ -26,4 +26,4 @@ export const OwnerProofFields = {
 }
 
 /** The body of a request that consists of the confirmation. Null for a session that was confirmed. */
-export const OwnerProofBody = Nullable(Type.Object(OwnerProofFields, { title: 'OwnerProof' }))
+export const OwnerProofBody = Nullable(NamedObject('OwnerProof', OwnerProofFields))

@@ -1,6 +1,6 @@
 // Response schemas of the audit log.
 import Type, { type Static } from 'typebox'
-import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
+import { NamedObject, Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { AUDIT_ACTIONS, type AuditAction, SUBJECT_KINDS, type SubjectKind } from './actions.ts'
 import { ACTOR_KINDS } from './actor.ts'
 import type { AuditRow } from './queries.ts'
@@ -28,54 +28,45 @@ const entryFields = {
   details: Details,
 }
 
-export const AuditEntryView = Type.Object(
-  {
-    ...entryFields,
-    actor: Type.Object({
-      kind: Type.Enum([...ACTOR_KINDS], {
-        description:
-          '`account`: a user. `operator`: the holder of the admin key. `command`: the command line. `system`: Depot ' +
-          'itself. `anonymous`: a client without credentials',
-      }),
-      id: Nullable(Type.String({ description: 'ID of the account that acted; `deleted0` for deleted accounts' })),
-      name: Nullable(Type.String({ description: 'Current username of the account' })),
-      token: Nullable(Type.Object({ kind: Type.String(), id: Type.String() })),
+export const AuditEntryView = NamedObject('AuditEntry', {
+  ...entryFields,
+  actor: Type.Object({
+    kind: Type.Enum([...ACTOR_KINDS], {
+      description:
+        '`account`: a user. `operator`: the holder of the admin key. `command`: the command line. `system`: Depot ' +
+        'itself. `anonymous`: a client without credentials',
     }),
-    address: Nullable(Type.String({ description: 'IP address of the client; deleted earlier than the entry' })),
-  },
-  { title: 'AuditEntry' },
-)
+    id: Nullable(Type.String({ description: 'ID of the account that acted; `deleted0` for deleted accounts' })),
+    name: Nullable(Type.String({ description: 'Current username of the account' })),
+    token: Nullable(Type.Object({ kind: Type.String(), id: Type.String() })),
+  }),
+  address: Nullable(Type.String({ description: 'IP address of the client; deleted earlier than the entry' })),
+})
 export type AuditEntryView = Static<typeof AuditEntryView>
 
 const next = Nullable(Type.Integer({ description: '`before` of the next page; null on the last page' }))
 
-export const AuditPage = Type.Object({ entries: Type.Array(AuditEntryView), next }, { title: 'AuditPage' })
+export const AuditPage = NamedObject('AuditPage', { entries: Type.Array(AuditEntryView), next })
 
 /** An entry in the log of moderators, without the IP address and token of the actor. */
-export const ModerationEntryView = Type.Object(
-  {
-    ...entryFields,
-    actor: Type.Object({
-      kind: Type.Enum([...ACTOR_KINDS]),
-      id: Nullable(Type.String()),
-      name: Nullable(Type.String({ description: 'Current username of the account' })),
-    }),
-  },
-  { title: 'ModerationEntry' },
-)
+export const ModerationEntryView = NamedObject('ModerationEntry', {
+  ...entryFields,
+  actor: Type.Object({
+    kind: Type.Enum([...ACTOR_KINDS]),
+    id: Nullable(Type.String()),
+    name: Nullable(Type.String({ description: 'Current username of the account' })),
+  }),
+})
 
-export const ModerationLog = Type.Object({ entries: Type.Array(ModerationEntryView), next }, { title: 'ModerationLog' })
+export const ModerationLog = NamedObject('ModerationLog', { entries: Type.Array(ModerationEntryView), next })
 
-export const OwnAuditEntryView = Type.Object(
-  {
-    ...entryFields,
-    by: Type.Enum(['you', 'others'], { description: '`you`: the caller. `others`: anyone else, without their name' }),
-    address: Nullable(Type.String({ description: 'Your IP address; null for the actions of others' })),
-  },
-  { title: 'OwnAuditEntry' },
-)
+export const OwnAuditEntryView = NamedObject('OwnAuditEntry', {
+  ...entryFields,
+  by: Type.Enum(['you', 'others'], { description: '`you`: the caller. `others`: anyone else, without their name' }),
+  address: Nullable(Type.String({ description: 'Your IP address; null for the actions of others' })),
+})
 
-export const OwnAuditPage = Type.Object({ entries: Type.Array(OwnAuditEntryView), next }, { title: 'OwnAuditPage' })
+export const OwnAuditPage = NamedObject('OwnAuditPage', { entries: Type.Array(OwnAuditEntryView), next })
 
 export function toAuditEntryView(row: AuditRow): AuditEntryView {
   const { token_kind, token_id } = row

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox'
+import { NamedObject } from '#lib/schema/schema-parts.ts'
 import { publicKeyText, verifierKey } from './key-texts.ts'
 import type { KeyRow } from './queries.ts'
 
@@ -18,10 +19,9 @@ const KeyView = Type.Object({
   ),
 })
 
-export const InstanceKeysView = Type.Object(
-  { keys: Type.Array(KeyView, { description: 'Valid keys, newest first' }) },
-  { title: 'InstanceKeys' },
-)
+export const InstanceKeysView = NamedObject('InstanceKeys', {
+  keys: Type.Array(KeyView, { description: 'Valid keys, newest first' }),
+})
 export type InstanceKeysView = Static<typeof InstanceKeysView>
 
 export function toInstanceKeysView(rows: readonly KeyRow[], baseUrl: string): InstanceKeysView {

@@ -1,26 +1,20 @@
 import Type from 'typebox'
-import { Timestamp } from '#lib/schema/schema-parts.ts'
+import { NamedObject, Timestamp } from '#lib/schema/schema-parts.ts'
 
-export const QuotaView = Type.Object(
-  {
-    current: Type.Integer({
-      minimum: 0,
-      description: 'Number of owned resources, without invitations and memberships',
-    }),
-    max: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], { description: 'Limit; null without a limit' }),
-  },
-  { title: 'Quota' },
-)
+export const QuotaView = NamedObject('Quota', {
+  current: Type.Integer({
+    minimum: 0,
+    description: 'Number of owned resources, without invitations and memberships',
+  }),
+  max: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], { description: 'Limit; null without a limit' }),
+})
 
-export const RateLimitView = Type.Object(
-  {
-    limit: Type.Integer({ minimum: 1, description: 'Requests per minute' }),
-    remaining: Type.Integer({ minimum: 0, description: 'Requests that are possible now' }),
-    reset: Timestamp,
-    reset_seconds: Type.Integer({
-      minimum: 0,
-      description: 'Seconds until all requests of the limit are possible again',
-    }),
-  },
-  { title: 'RateLimit' },
-)
+export const RateLimitView = NamedObject('RateLimit', {
+  limit: Type.Integer({ minimum: 1, description: 'Requests per minute' }),
+  remaining: Type.Integer({ minimum: 0, description: 'Requests that are possible now' }),
+  reset: Timestamp,
+  reset_seconds: Type.Integer({
+    minimum: 0,
+    description: 'Seconds until all requests of the limit are possible again',
+  }),
+})

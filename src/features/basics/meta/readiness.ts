@@ -1,7 +1,9 @@
 // Checks the dependencies of Depot for /ready and `depot doctor`.
+
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import Type, { type Static } from 'typebox'
 import { reasonOf } from '#lib/errors.ts'
+import { NamedObject } from '#lib/schema/schema-parts.ts'
 import type { Deps } from '#ports/deps.ts'
 
 const DependencyState = Type.Object({
@@ -16,13 +18,10 @@ const DependencyState = Type.Object({
 /** A state with the reason of a failure. Only the log contains the reason, because /ready is public. */
 type Checked = Static<typeof DependencyState> & { error?: string }
 
-export const Readiness = Type.Object(
-  {
-    status: Type.Enum(['ready', 'degraded', 'unavailable']),
-    dependencies: Type.Record(Type.String(), DependencyState),
-  },
-  { title: 'Readiness' },
-)
+export const Readiness = NamedObject('Readiness', {
+  status: Type.Enum(['ready', 'degraded', 'unavailable']),
+  dependencies: Type.Record(Type.String(), DependencyState),
+})
 
 export const ReadinessQuery = Type.Object({
   for: Type.Optional(

@@ -4,7 +4,7 @@ import type { Updateable } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { validationError } from '#lib/errors.ts'
 import { type PatchColumns, toColumns } from '#lib/schema/patch.ts'
-import { Maybe, Time } from '#lib/schema/schema-parts.ts'
+import { Maybe, NamedObject, Time } from '#lib/schema/schema-parts.ts'
 import { checkStorable, isBlank } from '#lib/text/text-rules.ts'
 import type { InstanceSettings } from '#platform/db/schema.ts'
 import { parseRfc3339 } from '#ports/analytics-store/rfc3339.ts'
@@ -16,48 +16,45 @@ export const HUE_MAX = 359
 export const HOME_SECTIONS = ['trending', 'downloads', 'newest', 'releases', 'collections'] as const
 
 /** Null resets a setting to its value from the environment. */
-export const SettingsPatch = Type.Object(
-  {
-    name: Maybe(Type.String({ minLength: 1, maxLength: 64, description: 'Name of the instance, in one line' })),
-    accent_hue: Maybe(
-      Type.Integer({ minimum: 0, maximum: HUE_MAX, description: 'Hue of links and buttons, in degrees' }),
-    ),
-    home_heading: Maybe(
-      Type.String({ minLength: 1, maxLength: 100, description: 'Heading of the home page, in one line' }),
-    ),
-    home_text: Maybe(
-      Type.String({
-        minLength: 1,
-        maxLength: 300,
-        description: 'Text below the heading of the home page, in one line',
-      }),
-    ),
-    home_sections: Maybe(
-      Type.Array(Type.Enum(HOME_SECTIONS), {
-        maxItems: HOME_SECTIONS.length,
-        description: 'Sections of the home page. Their order on the page is fixed',
-      }),
-    ),
-    about: Maybe(Type.String({ maxLength: 20_000, description: 'Purpose of the instance, in Markdown' })),
-    rules: Maybe(Type.String({ maxLength: 50_000, description: 'Rules for publishers, in Markdown' })),
-    announcement: Maybe(Type.String({ maxLength: 1000, description: 'Announcement at the top of every page' })),
-    announcement_start: Maybe(Time('Time from which the announcement is shown; null for immediately')),
-    announcement_end: Maybe(Time('Time until which the announcement is shown; null for as long as it is set')),
-    currency: Maybe(
-      Type.String({ minLength: 1, maxLength: 16, description: 'Currency of all amounts, such as EUR, in one line' }),
-    ),
-    registration: Maybe(
-      Type.Enum(['open', 'invitation', 'closed'], {
-        description: '`open`: anyone can sign up. `invitation`: users need an invitation. `closed`: no one can sign up',
-      }),
-    ),
-    read_only: Maybe(Type.Boolean({ description: 'Whether requests that change data fail with 503' })),
-    read_only_message: Maybe(
-      Type.String({ maxLength: 500, description: 'Error message in read-only mode, in one line' }),
-    ),
-  },
-  { title: 'SettingsPatch' },
-)
+export const SettingsPatch = NamedObject('SettingsPatch', {
+  name: Maybe(Type.String({ minLength: 1, maxLength: 64, description: 'Name of the instance, in one line' })),
+  accent_hue: Maybe(
+    Type.Integer({ minimum: 0, maximum: HUE_MAX, description: 'Hue of links and buttons, in degrees' }),
+  ),
+  home_heading: Maybe(
+    Type.String({ minLength: 1, maxLength: 100, description: 'Heading of the home page, in one line' }),
+  ),
+  home_text: Maybe(
+    Type.String({
+      minLength: 1,
+      maxLength: 300,
+      description: 'Text below the heading of the home page, in one line',
+    }),
+  ),
+  home_sections: Maybe(
+    Type.Array(Type.Enum(HOME_SECTIONS), {
+      maxItems: HOME_SECTIONS.length,
+      description: 'Sections of the home page. Their order on the page is fixed',
+    }),
+  ),
+  about: Maybe(Type.String({ maxLength: 20_000, description: 'Purpose of the instance, in Markdown' })),
+  rules: Maybe(Type.String({ maxLength: 50_000, description: 'Rules for publishers, in Markdown' })),
+  announcement: Maybe(Type.String({ maxLength: 1000, description: 'Announcement at the top of every page' })),
+  announcement_start: Maybe(Time('Time from which the announcement is shown; null for immediately')),
+  announcement_end: Maybe(Time('Time until which the announcement is shown; null for as long as it is set')),
+  currency: Maybe(
+    Type.String({ minLength: 1, maxLength: 16, description: 'Currency of all amounts, such as EUR, in one line' }),
+  ),
+  registration: Maybe(
+    Type.Enum(['open', 'invitation', 'closed'], {
+      description: '`open`: anyone can sign up. `invitation`: users need an invitation. `closed`: no one can sign up',
+    }),
+  ),
+  read_only: Maybe(Type.Boolean({ description: 'Whether requests that change data fail with 503' })),
+  read_only_message: Maybe(
+    Type.String({ maxLength: 500, description: 'Error message in read-only mode, in one line' }),
+  ),
+})
 export type SettingsPatch = Static<typeof SettingsPatch>
 
 export type SettingName = keyof typeof SettingsPatch.properties

@@ -1,7 +1,7 @@
 // Response schemas of the settings.
 import type { Selectable } from 'kysely'
 import Type, { type Static } from 'typebox'
-import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
+import { NamedObject, Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import type { InstanceSettings } from '#platform/db/schema.ts'
 import { HOME_SECTIONS, SET_NAMES, SETTING_NAMES, type SetName } from './requests.ts'
 
@@ -42,19 +42,16 @@ const fields = {
 }
 
 /** Public information about the instance. */
-export const InstanceView = Type.Object(fields, { title: 'Instance' })
+export const InstanceView = NamedObject('Instance', fields)
 /** The settings in effect. */
 export type Settings = Static<typeof InstanceView>
 
-export const SettingsView = Type.Object(
-  {
-    ...fields,
-    set: Type.Array(Type.Enum(SET_NAMES), {
-      description: 'Settings that an operator has set; the others have their values from the environment',
-    }),
-  },
-  { title: 'Settings' },
-)
+export const SettingsView = NamedObject('Settings', {
+  ...fields,
+  set: Type.Array(Type.Enum(SET_NAMES), {
+    description: 'Settings that an operator has set; the others have their values from the environment',
+  }),
+})
 
 export function toSettingsView(settings: Settings, row: SettingsRow): Static<typeof SettingsView> {
   const set: SetName[] = SETTING_NAMES.filter((name) => row[name] !== null)

@@ -1,60 +1,48 @@
 // Response schemas of the tag endpoints, and their values from the taxonomy.
 import Type, { type Static, type TSchema } from 'typebox'
 import { invalidInput } from '#lib/errors.ts'
-import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
+import { NamedObject, Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import type { Deps } from '#ports/deps.ts'
 import { gameImagePath, isGameImage } from '#taxonomy/game-images.ts'
 import { type LoaderField, offered, type Taxonomy } from '#taxonomy/taxonomy.ts'
 import type { ValueFilters } from './requests.ts'
 
-export const Game = Type.Object(
-  {
-    slug: Type.String(),
-    name: Type.String({ description: 'Display name' }),
-    icon: Nullable(Type.String({ description: 'URL of a square image' })),
-    banner: Nullable(Type.String({ description: 'URL of a wide image' })),
-  },
-  { title: 'Game' },
-)
+export const Game = NamedObject('Game', {
+  slug: Type.String(),
+  name: Type.String({ description: 'Display name' }),
+  icon: Nullable(Type.String({ description: 'URL of a square image' })),
+  banner: Nullable(Type.String({ description: 'URL of a wide image' })),
+})
 
-export const Loader = Type.Object(
-  {
-    name: Type.String(),
-    icon: Type.String({ description: 'SVG' }),
-    supported_project_types: Type.Array(Type.String()),
-    supported_games: Type.Array(Type.String()),
-    supported_fields: Type.Array(Type.String()),
-    metadata: Type.Object({}, { additionalProperties: true }),
-  },
-  { title: 'Loader' },
-)
+export const Loader = NamedObject('Loader', {
+  name: Type.String(),
+  icon: Type.String({ description: 'SVG' }),
+  supported_project_types: Type.Array(Type.String()),
+  supported_games: Type.Array(Type.String()),
+  supported_fields: Type.Array(Type.String()),
+  metadata: Type.Object({}, { additionalProperties: true }),
+})
 
-export const Category = Type.Object(
-  {
-    name: Type.String(),
-    icon: Type.String({ description: 'SVG' }),
-    project_type: Type.String(),
-    header: Type.String(),
-  },
-  { title: 'Category' },
-)
+export const Category = NamedObject('Category', {
+  name: Type.String(),
+  icon: Type.String({ description: 'SVG' }),
+  project_type: Type.String(),
+  header: Type.String(),
+})
 
-export const LoaderFieldValue = Type.Object(
-  {
-    value: Type.String(),
-    created: Timestamp,
-    metadata: Type.Object({ type: Type.Optional(Type.String()), major: Type.Optional(Type.Boolean()) }),
-    type: Nullable(Type.String()),
-    major: Nullable(Type.Boolean()),
-    ordering: Nullable(Type.Integer()),
-  },
-  { title: 'LoaderFieldValue' },
-)
+export const LoaderFieldValue = NamedObject('LoaderFieldValue', {
+  value: Type.String(),
+  created: Timestamp,
+  metadata: Type.Object({ type: Type.Optional(Type.String()), major: Type.Optional(Type.Boolean()) }),
+  type: Nullable(Type.String()),
+  major: Nullable(Type.Boolean()),
+  ordering: Nullable(Type.Integer()),
+})
 type LoaderFieldValue = Static<typeof LoaderFieldValue>
 
-export const License = Type.Object({ short: Type.String(), name: Type.String() }, { title: 'License' })
-export const LicenseText = Type.Object({ title: Type.String(), body: Type.String() }, { title: 'LicenseText' })
-export const LinkPlatform = Type.Object({ name: Type.String(), donation: Type.Boolean() }, { title: 'LinkPlatform' })
+export const License = NamedObject('License', { short: Type.String(), name: Type.String() })
+export const LicenseText = NamedObject('LicenseText', { title: Type.String(), body: Type.String() })
+export const LinkPlatform = NamedObject('LinkPlatform', { name: Type.String(), donation: Type.Boolean() })
 
 /** Returns the games, in the order of their list, with absolute URLs of their images. */
 export function toGameViews({ taxonomy, config }: Pick<Deps, 'taxonomy' | 'config'>): Static<typeof Game>[] {

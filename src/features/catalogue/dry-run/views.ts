@@ -1,5 +1,7 @@
 // The parameter `dry_run`, and the response to a dry run.
+
 import Type, { type Static } from 'typebox'
+import { NamedObject } from '#lib/schema/schema-parts.ts'
 
 export const DryRunQuery = Type.Object({
   dry_run: Type.Optional(
@@ -24,25 +26,22 @@ const VersionOutcome = {
   ),
 }
 
-export const DryRunView = Type.Object(
-  {
-    valid: Type.Literal(true),
-    warnings: Type.Array(Type.Object({ field: Type.String(), message: Type.String() }), {
-      description: 'Checks that were omitted, and problems that do not prevent the request',
-    }),
-    would: Type.Object(
-      {
-        status: Type.String({ description: 'Status that the project or version would have' }),
-        ...Type.Partial(Type.Object(VersionOutcome)).properties,
-        versions: Type.Optional(
-          Type.Array(Type.Object({ version_number: Type.String(), ...VersionOutcome }), {
-            description: 'The versions of a new project',
-          }),
-        ),
-      },
-      { description: 'The values after the request' },
-    ),
-  },
-  { title: 'DryRun' },
-)
+export const DryRunView = NamedObject('DryRun', {
+  valid: Type.Literal(true),
+  warnings: Type.Array(Type.Object({ field: Type.String(), message: Type.String() }), {
+    description: 'Checks that were omitted, and problems that do not prevent the request',
+  }),
+  would: Type.Object(
+    {
+      status: Type.String({ description: 'Status that the project or version would have' }),
+      ...Type.Partial(Type.Object(VersionOutcome)).properties,
+      versions: Type.Optional(
+        Type.Array(Type.Object({ version_number: Type.String(), ...VersionOutcome }), {
+          description: 'The versions of a new project',
+        }),
+      ),
+    },
+    { description: 'The values after the request' },
+  ),
+})
 export type Outcome = Static<typeof DryRunView>['would']

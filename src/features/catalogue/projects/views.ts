@@ -2,40 +2,35 @@
 import Type, { type Static } from 'typebox'
 import { OriginView, originProperty } from '#features/basics/access/origin.ts'
 import { copyKey, type FilesConfig, imageUrl } from '#features/basics/images/hosted-image.ts'
-import { Nullable, Revision, Timestamp } from '#lib/schema/schema-parts.ts'
+import { NamedObject, Nullable, Revision, Timestamp } from '#lib/schema/schema-parts.ts'
 import { licenseName } from '#taxonomy/licenses.ts'
 import { PROJECT_STATUSES, REQUESTABLE_STATUSES } from '#taxonomy/project-status.ts'
 import { fieldsOf, gamesOf, projectTypesOf, sortFieldValues, type Taxonomy } from '#taxonomy/taxonomy.ts'
 import type { GalleryRow, ProjectReadRow } from './queries.ts'
 
-const LinkView = Type.Object(
-  { platform: Type.String(), donation: Type.Boolean(), url: Type.String() },
-  { title: 'ProjectLink' },
-)
+const LinkView = NamedObject('ProjectLink', { platform: Type.String(), donation: Type.Boolean(), url: Type.String() })
 
-const ImageSizeView = Type.Object(
-  { url: Type.String(), width: Type.Integer({ minimum: 1 }), height: Type.Integer({ minimum: 1 }) },
-  { title: 'PictureSize' },
-)
+const ImageSizeView = NamedObject('PictureSize', {
+  url: Type.String(),
+  width: Type.Integer({ minimum: 1 }),
+  height: Type.Integer({ minimum: 1 }),
+})
 
-const GalleryItemView = Type.Object(
-  {
-    url: Type.String({ description: 'URL of a copy scaled for display' }),
-    raw_url: Type.String({ description: 'URL of the image in full size' }),
-    width: Nullable(Type.Integer({ minimum: 1, description: 'Width of the full-size image, in pixels' })),
-    height: Nullable(Type.Integer({ minimum: 1, description: 'Height of the full-size image, in pixels' })),
-    sizes: Type.Array(ImageSizeView, {
-      description: 'Copies that are 350, 700 and 1400 pixels wide, or as wide as a narrower image; narrowest first',
-    }),
-    featured: Type.Boolean(),
-    name: Nullable(Type.String()),
-    title: Nullable(Type.String({ description: 'Alias of `name`' })),
-    description: Nullable(Type.String()),
-    created: Timestamp,
-    ordering: Type.Integer(),
-  },
-  { title: 'GalleryItem' },
-)
+const GalleryItemView = NamedObject('GalleryItem', {
+  url: Type.String({ description: 'URL of a copy scaled for display' }),
+  raw_url: Type.String({ description: 'URL of the image in full size' }),
+  width: Nullable(Type.Integer({ minimum: 1, description: 'Width of the full-size image, in pixels' })),
+  height: Nullable(Type.Integer({ minimum: 1, description: 'Height of the full-size image, in pixels' })),
+  sizes: Type.Array(ImageSizeView, {
+    description: 'Copies that are 350, 700 and 1400 pixels wide, or as wide as a narrower image; narrowest first',
+  }),
+  featured: Type.Boolean(),
+  name: Nullable(Type.String()),
+  title: Nullable(Type.String({ description: 'Alias of `name`' })),
+  description: Nullable(Type.String()),
+  created: Timestamp,
+  ordering: Type.Integer(),
+})
 
 export const ProjectFields = Type.Array(Type.Unknown(), {
   description: 'Loader field → its distinct values in listed and archived versions',

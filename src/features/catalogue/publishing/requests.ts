@@ -18,7 +18,7 @@ import { isIdForm } from '#lib/ids.ts'
 import { renameAliases } from '#lib/schema/aliases.ts'
 import type { Refusals } from '#lib/schema/refusals.ts'
 import { checkParts } from '#lib/schema/schema-errors.ts'
-import { Id, Maybe, Ordering } from '#lib/schema/schema-parts.ts'
+import { Id, Maybe, NamedObject, Ordering } from '#lib/schema/schema-parts.ts'
 import { parseLicense } from '#taxonomy/licenses.ts'
 import { checkCategories, type Taxonomy } from '#taxonomy/taxonomy.ts'
 
@@ -35,33 +35,30 @@ const GalleryItemInput = Type.Object({
 })
 type GalleryItemInput = Static<typeof GalleryItemInput>
 
-export const ProjectData = Type.Object(
-  {
-    ...projectFields,
-    initial_versions: Type.Optional(
-      Type.Array(Type.Unknown(), {
-        maxItems: INITIAL_VERSIONS_MAX,
-        description: 'First versions; each has the properties of the body of `POST /v3/version` except `project_id`',
-        describedAs: { items: InitialVersion },
-      }),
-    ),
-    additional_categories: Type.Optional(projectFields.additional_categories),
-    ...optionalFieldSchemas,
-    link_urls: Type.Optional(projectFields.link_urls),
-    project_type: Type.Optional(projectFields.project_type),
-    is_draft: Maybe(
-      Type.Boolean({
-        description:
-          'Whether to create a draft, which can be without versions. Other projects are submitted for review. Default: false',
-      }),
-    ),
-    requested_status: Type.Optional(projectFields.requested_status),
-    organization_id: Maybe(Id('ID of the organization that will own the project')),
-    gallery_items: Maybe(Type.Array(GalleryItemInput, { maxItems: GALLERY_MAX })),
-    uploaded_images: Type.Optional(ImageIds('description')),
-  },
-  { title: 'ProjectCreate' },
-)
+export const ProjectData = NamedObject('ProjectCreate', {
+  ...projectFields,
+  initial_versions: Type.Optional(
+    Type.Array(Type.Unknown(), {
+      maxItems: INITIAL_VERSIONS_MAX,
+      description: 'First versions; each has the properties of the body of `POST /v3/version` except `project_id`',
+      describedAs: { items: InitialVersion },
+    }),
+  ),
+  additional_categories: Type.Optional(projectFields.additional_categories),
+  ...optionalFieldSchemas,
+  link_urls: Type.Optional(projectFields.link_urls),
+  project_type: Type.Optional(projectFields.project_type),
+  is_draft: Maybe(
+    Type.Boolean({
+      description:
+        'Whether to create a draft, which can be without versions. Other projects are submitted for review. Default: false',
+    }),
+  ),
+  requested_status: Type.Optional(projectFields.requested_status),
+  organization_id: Maybe(Id('ID of the organization that will own the project')),
+  gallery_items: Maybe(Type.Array(GalleryItemInput, { maxItems: GALLERY_MAX })),
+  uploaded_images: Type.Optional(ImageIds('description')),
+})
 const validator = Compile(ProjectData)
 
 const ALIASES = { mod_name: 'name', mod_slug: 'slug', mod_description: 'summary', mod_body: 'description' } as const

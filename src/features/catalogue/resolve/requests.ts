@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { invalidInput, validationError } from '#lib/errors.ts'
 import { isIdForm, parseId } from '#lib/ids.ts'
-import { Id, IdOrName, Maybe } from '#lib/schema/schema-parts.ts'
+import { Id, IdOrName, Maybe, NamedObject } from '#lib/schema/schema-parts.ts'
 import { checkText } from '#lib/text/text-rules.ts'
 import { filterBody } from '../versions/lookup/list-requests.ts'
 import { PROJECTS_MAX } from './load/load-world.ts'
@@ -13,16 +13,13 @@ const LOCK_PATTERN = `^[0-9A-Za-z]{${LOCK_LENGTH}}$`
 
 export const ITEMS_MAX = 1000
 
-const Item = Type.Object(
-  {
-    project: Type.Optional(IdOrName('ID or slug of a project')),
-    version: Type.Optional(Id('ID of a version: the item resolves to this version')),
-    hash: Type.Optional(
-      Type.String({ maxLength: 128, description: 'SHA-1 or SHA-512 of a file, hexadecimal, instead of the others' }),
-    ),
-  },
-  { title: 'ResolveItem' },
-)
+const Item = NamedObject('ResolveItem', {
+  project: Type.Optional(IdOrName('ID or slug of a project')),
+  version: Type.Optional(Id('ID of a version: the item resolves to this version')),
+  hash: Type.Optional(
+    Type.String({ maxLength: 128, description: 'SHA-1 or SHA-512 of a file, hexadecimal, instead of the others' }),
+  ),
+})
 export type RequestedItem = Static<typeof Item>
 
 /** Name and target of a pack. */

@@ -1,6 +1,6 @@
 // Response schemas of scans.
 import Type, { type Static } from 'typebox'
-import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
+import { NamedObject, Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { VERDICTS } from '#ports/scanner/scanner.ts'
 import type { Finding, ListedScan, ScanRow } from './queries.ts'
 
@@ -23,43 +23,34 @@ const scan = {
   finished: Nullable(Timestamp),
 }
 
-export const ScanView = Type.Object(
-  {
-    ...scan,
-    state: Type.Enum(['none', ...SCAN_STATES], {
-      description: '`none`: never scanned; `pending` and `quarantine`: the version is hidden',
-    }),
-  },
-  { title: 'VersionScan' },
-)
+export const ScanView = NamedObject('VersionScan', {
+  ...scan,
+  state: Type.Enum(['none', ...SCAN_STATES], {
+    description: '`none`: never scanned; `pending` and `quarantine`: the version is hidden',
+  }),
+})
 export type ScanView = Static<typeof ScanView>
 
-const ListedScanView = Type.Object(
-  {
-    ...scan,
-    state: Type.Enum([...SCAN_STATES]),
-    project_id: Type.String(),
-    project_name: Type.String(),
-    project_slug: Type.String(),
-    version_number: Type.String(),
-    version_status: Type.String(),
-    attempts: Type.Integer({ description: 'Number of attempts that ended without a verdict' }),
-    last_error: Nullable(Type.String({ description: 'Error of the last attempt' })),
-  },
-  { title: 'ListedVersionScan' },
-)
+const ListedScanView = NamedObject('ListedVersionScan', {
+  ...scan,
+  state: Type.Enum([...SCAN_STATES]),
+  project_id: Type.String(),
+  project_name: Type.String(),
+  project_slug: Type.String(),
+  version_number: Type.String(),
+  version_status: Type.String(),
+  attempts: Type.Integer({ description: 'Number of attempts that ended without a verdict' }),
+  last_error: Nullable(Type.String({ description: 'Error of the last attempt' })),
+})
 
-export const ScanListView = Type.Object(
-  {
-    total: Type.Integer({ description: 'Number of scans in this state that match the filter' }),
-    counts: Type.Object(
-      { pending: Type.Integer(), pass: Type.Integer(), warn: Type.Integer(), quarantine: Type.Integer() },
-      { description: 'Number of matching scans in each state' },
-    ),
-    scans: Type.Array(ListedScanView),
-  },
-  { title: 'VersionScanList' },
-)
+export const ScanListView = NamedObject('VersionScanList', {
+  total: Type.Integer({ description: 'Number of scans in this state that match the filter' }),
+  counts: Type.Object(
+    { pending: Type.Integer(), pass: Type.Integer(), warn: Type.Integer(), quarantine: Type.Integer() },
+    { description: 'Number of matching scans in each state' },
+  ),
+  scans: Type.Array(ListedScanView),
+})
 
 /** Returns the view for members of the project; its state is `none` if there is no scan. */
 export function toScanView(versionId: string, row: ScanRow | undefined): ScanView {

@@ -3,31 +3,28 @@ import Type, { type Static } from 'typebox'
 import { ImageIds } from '#features/basics/content-images/requests.ts'
 import { validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
-import { Id, Nullable } from '#lib/schema/schema-parts.ts'
+import { Id, NamedObject, Nullable } from '#lib/schema/schema-parts.ts'
 import { isBlank } from '#lib/text/text-rules.ts'
 import { Offset } from '#platform/http/query-values.ts'
 
 const TEXT_LENGTH_MAX = 65_536
 
 /** The body of POST /v3/thread/{id}. */
-export const MessageInput = Type.Object(
-  {
-    body: Type.Object({
-      type: Type.Enum(['text'], { description: 'Clients can create only text messages' }),
-      body: Type.String({ maxLength: TEXT_LENGTH_MAX, description: 'Markdown' }),
-      private: Type.Optional(
-        Nullable(
-          Type.Boolean({
-            description: 'Whether only moderators can see the message; only moderators can set it. Default: false',
-          }),
-        ),
+export const MessageInput = NamedObject('MessageInput', {
+  body: Type.Object({
+    type: Type.Enum(['text'], { description: 'Clients can create only text messages' }),
+    body: Type.String({ maxLength: TEXT_LENGTH_MAX, description: 'Markdown' }),
+    private: Type.Optional(
+      Nullable(
+        Type.Boolean({
+          description: 'Whether only moderators can see the message; only moderators can set it. Default: false',
+        }),
       ),
-      replying_to: Type.Optional(Nullable(Id('ID of a message in the same thread'))),
-      associated_images: Type.Optional(Nullable(ImageIds('text'))),
-    }),
-  },
-  { title: 'MessageInput' },
-)
+    ),
+    replying_to: Type.Optional(Nullable(Id('ID of a message in the same thread'))),
+    associated_images: Type.Optional(Nullable(ImageIds('text'))),
+  }),
+})
 
 export type NewText = { text: string; isPrivate: boolean; replyingTo: string | null; imageIds: string[] }
 

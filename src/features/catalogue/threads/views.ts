@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import type { Viewer } from '#features/basics/access/viewer.ts'
 import { UserView } from '#features/people/users/views.ts'
-import { Nullable, Timestamp, toView } from '#lib/schema/schema-parts.ts'
+import { NamedObject, Nullable, Timestamp, toView } from '#lib/schema/schema-parts.ts'
 import { canSeeAuthor } from './policy.ts'
 import type { MessageRow } from './queries.ts'
 import type { UnansweredThread } from './unanswered-queries.ts'
@@ -21,31 +21,25 @@ const MessageBodyView = Type.Union([
 ])
 type MessageBodyView = Static<typeof MessageBodyView>
 
-export const ThreadMessageView = Type.Object(
-  {
-    id: Type.String(),
-    author_id: Nullable(
-      Type.String({ description: 'User ID; null for messages of moderators unless the caller is a moderator' }),
-    ),
-    body: MessageBodyView,
-    created: Timestamp,
-    hide_identity: Type.Boolean({ description: 'Whether only moderators can see the author' }),
-  },
-  { title: 'ThreadMessage' },
-)
+export const ThreadMessageView = NamedObject('ThreadMessage', {
+  id: Type.String(),
+  author_id: Nullable(
+    Type.String({ description: 'User ID; null for messages of moderators unless the caller is a moderator' }),
+  ),
+  body: MessageBodyView,
+  created: Timestamp,
+  hide_identity: Type.Boolean({ description: 'Whether only moderators can see the author' }),
+})
 export type ThreadMessageView = Static<typeof ThreadMessageView>
 
-export const ThreadView = Type.Object(
-  {
-    id: Type.String(),
-    type: Type.Enum(['project', 'report', 'direct_message']),
-    project_id: Nullable(Type.String({ description: 'ID of the project; null after its deletion' })),
-    report_id: Nullable(Type.String()),
-    messages: Type.Array(ThreadMessageView, { description: 'Oldest first' }),
-    members: Type.Array(UserView, { description: 'Authors of messages whose identity the caller can see' }),
-  },
-  { title: 'Thread' },
-)
+export const ThreadView = NamedObject('Thread', {
+  id: Type.String(),
+  type: Type.Enum(['project', 'report', 'direct_message']),
+  project_id: Nullable(Type.String({ description: 'ID of the project; null after its deletion' })),
+  report_id: Nullable(Type.String()),
+  messages: Type.Array(ThreadMessageView, { description: 'Oldest first' }),
+  members: Type.Array(UserView, { description: 'Authors of messages whose identity the caller can see' }),
+})
 
 /** Returns the views of one thread's messages. Omits the ID of a replied-to message that the viewer cannot read. */
 export function toMessageViews(rows: readonly MessageRow[], viewer: Viewer): ThreadMessageView[] {
@@ -65,32 +59,29 @@ function toBodyView({ body, image_ids }: MessageRow, shown: ReadonlySet<string>)
   return { ...body, replying_to: replyingTo, associated_images: image_ids ?? [] }
 }
 
-const UnansweredThreadView = Type.Object(
-  {
-    id: Type.String(),
-    type: Type.Enum(['project', 'report']),
-    project: Nullable(
-      Type.Object({ id: Type.String(), slug: Type.String(), name: Type.String(), status: Type.String() }),
-    ),
-    report: Nullable(
-      Type.Object({
-        id: Type.String(),
-        report_type: Type.String(),
-        item_type: Type.String(),
-        item_id: Type.String(),
-        closed: Type.Boolean(),
-      }),
-    ),
-    since: { ...Timestamp, description: 'Time of the first unanswered message' },
-    author: Nullable(Type.String({ description: 'Username of its author' })),
-    text: Type.String({ description: 'First 400 characters of the message, in Markdown' }),
-  },
-  { title: 'UnansweredThread' },
-)
+const UnansweredThreadView = NamedObject('UnansweredThread', {
+  id: Type.String(),
+  type: Type.Enum(['project', 'report']),
+  project: Nullable(
+    Type.Object({ id: Type.String(), slug: Type.String(), name: Type.String(), status: Type.String() }),
+  ),
+  report: Nullable(
+    Type.Object({
+      id: Type.String(),
+      report_type: Type.String(),
+      item_type: Type.String(),
+      item_id: Type.String(),
+      closed: Type.Boolean(),
+    }),
+  ),
+  since: { ...Timestamp, description: 'Time of the first unanswered message' },
+  author: Nullable(Type.String({ description: 'Username of its author' })),
+  text: Type.String({ description: 'First 400 characters of the message, in Markdown' }),
+})
 
-export const UnansweredThreadsView = Type.Object(
-  { total: Type.Integer(), threads: Type.Array(UnansweredThreadView) },
-  { title: 'UnansweredThreads' },
-)
+export const UnansweredThreadsView = NamedObject('UnansweredThreads', {
+  total: Type.Integer(),
+  threads: Type.Array(UnansweredThreadView),
+})
 
 export const toUnansweredView = (row: UnansweredThread) => toView(UnansweredThreadView, row)

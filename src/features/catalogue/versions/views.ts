@@ -3,38 +3,32 @@ import Type, { type Static, type TSchema } from 'typebox'
 import { OriginView, originProperty } from '#features/basics/access/origin.ts'
 import { VERSION_STATUSES } from '#features/basics/access/version-status.ts'
 import { ProjectFields, ProjectView } from '#features/catalogue/projects/views.ts'
-import { Nullable, Revision, Timestamp } from '#lib/schema/schema-parts.ts'
+import { NamedObject, Nullable, Revision, Timestamp } from '#lib/schema/schema-parts.ts'
 import { fieldsOf, gamesOf, projectTypesOf, type Taxonomy } from '#taxonomy/taxonomy.ts'
 import { DEPENDENCY_TYPES, FILE_TYPES, VERSION_TYPES, WITHDRAWAL_KINDS } from './kinds.ts'
 import type { VersionReadRow } from './queries.ts'
 
-const FileView = Type.Object(
-  {
-    id: Type.String(),
-    hashes: Type.Object({ sha1: Type.String(), sha512: Type.String() }),
-    url: Type.String({ description: 'Download URL; its content never changes' }),
-    filename: Type.String(),
-    primary: Type.Boolean({ description: 'Whether this is the file to install' }),
-    size: Type.Integer({ description: 'Size in bytes' }),
-    file_type: Nullable(Type.Enum([...FILE_TYPES])),
-  },
-  { title: 'File' },
-)
+const FileView = NamedObject('File', {
+  id: Type.String(),
+  hashes: Type.Object({ sha1: Type.String(), sha512: Type.String() }),
+  url: Type.String({ description: 'Download URL; its content never changes' }),
+  filename: Type.String(),
+  primary: Type.Boolean({ description: 'Whether this is the file to install' }),
+  size: Type.Integer({ description: 'Size in bytes' }),
+  file_type: Nullable(Type.Enum([...FILE_TYPES])),
+})
 
-const DependencyView = Type.Object(
-  {
-    version_id: Nullable(Type.String()),
-    project_id: Nullable(Type.String()),
-    file_name: Nullable(Type.String()),
-    dependency_type: Type.Enum([...DEPENDENCY_TYPES]),
-    declared_id: Type.Optional(
-      Type.String({
-        description: 'ID by which the manifest of the file names the dependency, if the publisher stated it',
-      }),
-    ),
-  },
-  { title: 'Dependency' },
-)
+const DependencyView = NamedObject('Dependency', {
+  version_id: Nullable(Type.String()),
+  project_id: Nullable(Type.String()),
+  file_name: Nullable(Type.String()),
+  dependency_type: Type.Enum([...DEPENDENCY_TYPES]),
+  declared_id: Type.Optional(
+    Type.String({
+      description: 'ID by which the manifest of the file names the dependency, if the publisher stated it',
+    }),
+  ),
+})
 
 const ProvenanceView = Type.Object(
   {
@@ -118,31 +112,28 @@ export type VersionView = Static<typeof VersionView>
 
 /** Projects and versions that a project depends on, newest first. */
 export const dependenciesView = (project: TSchema, version: TSchema) =>
-  Type.Object({ projects: Type.Array(project), versions: Type.Array(version) }, { title: 'ProjectDependencies' })
+  NamedObject('ProjectDependencies', { projects: Type.Array(project), versions: Type.Array(version) })
 
 /** Projects that depend on a project. */
-export const DependentsView = Type.Object(
-  {
-    projects: Type.Array(
-      Type.Object(
-        {
-          ...ProjectView.properties,
-          types: Type.Array(Type.Enum([...DEPENDENCY_TYPES]), {
-            description: 'How its versions depend on the project',
-          }),
-          dependent_versions: Type.Integer({ description: 'Number of its listed versions that depend on the project' }),
-        },
-        { title: 'Dependent', additionalProperties: ProjectFields },
-      ),
+export const DependentsView = NamedObject('ProjectDependents', {
+  projects: Type.Array(
+    Type.Object(
+      {
+        ...ProjectView.properties,
+        types: Type.Array(Type.Enum([...DEPENDENCY_TYPES]), {
+          description: 'How its versions depend on the project',
+        }),
+        dependent_versions: Type.Integer({ description: 'Number of its listed versions that depend on the project' }),
+      },
+      { title: 'Dependent', additionalProperties: ProjectFields },
     ),
-    total: Type.Integer({ minimum: 0, description: 'Number of projects on all pages' }),
-    next: Nullable(Type.String({ description: '`cursor` of the next page; null at the end' })),
-  },
-  { title: 'ProjectDependents' },
-)
+  ),
+  total: Type.Integer({ minimum: 0, description: 'Number of projects on all pages' }),
+  next: Nullable(Type.String({ description: '`cursor` of the next page; null at the end' })),
+})
 
 /** Body of a redirect, for clients that do not follow the `Location` header. */
-export const FileAddress = Type.Object({ url: Type.String() }, { title: 'FileAddress' })
+export const FileAddress = NamedObject('FileAddress', { url: Type.String() })
 
 /** Returns the path of a file below the base URL of files, with all but unreserved characters percent-encoded. */
 export function filePath(projectId: string, versionId: string, filename: string): string {

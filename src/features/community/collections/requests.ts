@@ -2,7 +2,7 @@
 import type { Updateable } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { type PatchColumns, toColumns } from '#lib/schema/patch.ts'
-import { Maybe } from '#lib/schema/schema-parts.ts'
+import { Maybe, NamedObject } from '#lib/schema/schema-parts.ts'
 import { checkText, NAME_PATTERN } from '#lib/text/text-rules.ts'
 import type { Collection } from '#platform/db/schema.ts'
 import { COLLECTION_STATUSES } from './policy.ts'
@@ -18,26 +18,20 @@ const ProjectNames = Type.Array(Type.String({ maxLength: 64, describedAs: { patt
 })
 
 /** Null means absent. */
-export const CollectionInput = Type.Object(
-  {
-    name: Name,
-    description: Maybe(Type.String({ minLength: 3, maxLength: 255 })),
-    projects: Maybe(ProjectNames),
-  },
-  { title: 'CollectionInput' },
-)
+export const CollectionInput = NamedObject('CollectionInput', {
+  name: Name,
+  description: Maybe(Type.String({ minLength: 3, maxLength: 255 })),
+  projects: Maybe(ProjectNames),
+})
 export type CollectionInput = Static<typeof CollectionInput>
 
 /** An absent field stays unchanged. Null clears the description and means absent in other fields. */
-export const CollectionPatch = Type.Object(
-  {
-    name: Maybe(Name),
-    description: Maybe(Type.String({ minLength: 3, maxLength: 256 })),
-    status: Maybe(Type.Enum([...COLLECTION_STATUSES])),
-    new_projects: Maybe(ProjectNames),
-  },
-  { title: 'CollectionPatch' },
-)
+export const CollectionPatch = NamedObject('CollectionPatch', {
+  name: Maybe(Name),
+  description: Maybe(Type.String({ minLength: 3, maxLength: 256 })),
+  status: Maybe(Type.Enum([...COLLECTION_STATUSES])),
+  new_projects: Maybe(ProjectNames),
+})
 export type CollectionPatch = Static<typeof CollectionPatch>
 
 /** @throws ApiError `validation_error` naming `name`. */

@@ -3,44 +3,38 @@ import Type, { type Static } from 'typebox'
 import { type FilesConfig, imageUrl } from '#features/basics/images/hosted-image.ts'
 import { SHARED_FILES_MAX } from '#features/catalogue/contents/content-owners.ts'
 import type { ImageState, ProjectState, VersionState } from '#features/catalogue/reviews/state.ts'
-import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
+import { NamedObject, Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { CHANGES } from '#lib/text/text-diff.ts'
 import { comparableVersion, type SetChange, type StateChange } from './compare-states.ts'
 
 /** Maximum number of versions in each list of a response. */
 const VERSIONS_MAX = 200
 
-const ImageView = Type.Object(
-  {
-    id: Type.String(),
-    url: Type.String(),
-    name: Nullable(Type.String()),
-    description: Nullable(Type.String()),
-    featured: Type.Boolean(),
-    ordering: Type.Integer(),
-  },
-  { title: 'ReviewedImage' },
-)
+const ImageView = NamedObject('ReviewedImage', {
+  id: Type.String(),
+  url: Type.String(),
+  name: Nullable(Type.String()),
+  description: Nullable(Type.String()),
+  featured: Type.Boolean(),
+  ordering: Type.Integer(),
+})
 
-const VersionView = Type.Object(
-  {
-    id: Type.String(),
-    number: Type.String(),
-    name: Type.String(),
-    channel: Type.String(),
-    status: Type.String(),
-    loaders: Type.Array(Type.String()),
-    game_versions: Type.Array(Type.String()),
-    published: Timestamp,
-    files: Type.Array(Type.Object({ id: Type.String(), filename: Type.String(), size: Type.Integer() })),
-    compare_with: Nullable(
-      Type.String({
-        description: 'Newest older version of the earlier state with the same loader, to compare the files with',
-      }),
-    ),
-  },
-  { title: 'ReviewedVersion' },
-)
+const VersionView = NamedObject('ReviewedVersion', {
+  id: Type.String(),
+  number: Type.String(),
+  name: Type.String(),
+  channel: Type.String(),
+  status: Type.String(),
+  loaders: Type.Array(Type.String()),
+  game_versions: Type.Array(Type.String()),
+  published: Timestamp,
+  files: Type.Array(Type.Object({ id: Type.String(), filename: Type.String(), size: Type.Integer() })),
+  compare_with: Nullable(
+    Type.String({
+      description: 'Newest older version of the earlier state with the same loader, to compare the files with',
+    }),
+  ),
+})
 
 const setOf = <Item extends typeof ImageView | typeof VersionView>(item: Item) =>
   Type.Object({
@@ -88,78 +82,69 @@ const CHANGE = {
   ),
 }
 
-const SharedFileView = Type.Object(
-  {
-    filename: Type.String(),
-    sha512: Type.String(),
-    version_id: Type.String(),
-    version_number: Type.String(),
-    project: Type.Object({
-      id: Type.String(),
-      slug: Type.String(),
-      name: Type.String(),
-      status: Type.String(),
-      is_owner: Type.Boolean({ description: 'Whether it submitted or published the content first' }),
-    }),
-  },
-  { title: 'SharedFile' },
-)
+const SharedFileView = NamedObject('SharedFile', {
+  filename: Type.String(),
+  sha512: Type.String(),
+  version_id: Type.String(),
+  version_number: Type.String(),
+  project: Type.Object({
+    id: Type.String(),
+    slug: Type.String(),
+    name: Type.String(),
+    status: Type.String(),
+    is_owner: Type.Boolean({ description: 'Whether it submitted or published the content first' }),
+  }),
+})
 
 const Holder = Type.Object({ id: Type.String(), username: Type.String() })
 
-export const ProjectChangesView = Type.Object(
-  {
-    seen: Type.String({
-      description:
-        'The state that the response shows. Send it with the decision, so that the decision applies to this state only',
-    }),
-    review: Type.Enum(['first', 'repeat'], {
-      description: '`first`: the project was never approved, so all of it is in the lists of added items',
-    }),
-    since: Nullable(
-      Type.Object(
-        { reason: Type.Enum(['approval', 'message', 'submission']), at: Timestamp },
-        { description: 'The earlier state; null if none is known, so everything is new' },
-      ),
+export const ProjectChangesView = NamedObject('ProjectChanges', {
+  seen: Type.String({
+    description:
+      'The state that the response shows. Send it with the decision, so that the decision applies to this state only',
+  }),
+  review: Type.Enum(['first', 'repeat'], {
+    description: '`first`: the project was never approved, so all of it is in the lists of added items',
+  }),
+  since: Nullable(
+    Type.Object(
+      { reason: Type.Enum(['approval', 'message', 'submission']), at: Timestamp },
+      { description: 'The earlier state; null if none is known, so everything is new' },
     ),
-    decision: Nullable(
-      Type.Object(
-        {
-          by: Nullable(Holder),
-          from: Type.String(),
-          to: Type.String(),
-          at: Timestamp,
-          undo_until: Timestamp,
-        },
-        {
-          description:
-            'Decision that can still be undone by setting the status `from` without a message. Its members are notified afterwards',
-        },
-      ),
-    ),
-    shared_files: Type.Array(SharedFileView, {
-      description: `Files that other projects also contain, at most ${SHARED_FILES_MAX}. A project cannot be published with a file that another project published first`,
-    }),
-    ...CHANGE,
-    recent: Nullable(
-      Type.Object(CHANGE, {
+  ),
+  decision: Nullable(
+    Type.Object(
+      {
+        by: Nullable(Holder),
+        from: Type.String(),
+        to: Type.String(),
+        at: Timestamp,
+        undo_until: Timestamp,
+      },
+      {
         description:
-          'For a first review: the changes since `since`; null for other reviews, or if no earlier state is known',
-      }),
+          'Decision that can still be undone by setting the status `from` without a message. Its members are notified afterwards',
+      },
     ),
-  },
-  { title: 'ProjectChanges' },
-)
+  ),
+  shared_files: Type.Array(SharedFileView, {
+    description: `Files that other projects also contain, at most ${SHARED_FILES_MAX}. A project cannot be published with a file that another project published first`,
+  }),
+  ...CHANGE,
+  recent: Nullable(
+    Type.Object(CHANGE, {
+      description:
+        'For a first review: the changes since `since`; null for other reviews, or if no earlier state is known',
+    }),
+  ),
+})
 
-export const ReportChangesView = Type.Object(
-  {
-    item_type: Type.String(),
-    known: Type.Boolean({ description: 'Whether the state at the time of the report is stored' }),
-    deleted: Type.Boolean({ description: 'Whether the item was deleted' }),
-    ...CHANGE,
-  },
-  { title: 'ReportChanges' },
-)
+export const ReportChangesView = NamedObject('ReportChanges', {
+  item_type: Type.String(),
+  known: Type.Boolean({ description: 'Whether the state at the time of the report is stored' }),
+  deleted: Type.Boolean({ description: 'Whether the item was deleted' }),
+  ...CHANGE,
+})
 
 type ChangeView = Pick<Static<typeof ProjectChangesView>, keyof typeof CHANGE>
 

@@ -1,7 +1,7 @@
 // Response schemas of the moderation queue.
 import Type, { type Static } from 'typebox'
 import { type FilesConfig, imageUrl } from '#features/basics/images/hosted-image.ts'
-import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
+import { NamedObject, Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { PROJECT_STATUSES, REQUESTABLE_STATUSES } from '#taxonomy/project-status.ts'
 import { projectTypesOf, type Taxonomy } from '#taxonomy/taxonomy.ts'
 import type { OwnerRecord } from './users/queries.ts'
@@ -17,55 +17,52 @@ const CLAIM = {
   claimed_until: Nullable(Timestamp),
 }
 
-export const ClaimView = Type.Object(CLAIM, { title: 'ModerationClaim' })
+export const ClaimView = NamedObject('ModerationClaim', CLAIM)
 
 export type ClaimRow = { id: string; username: string; claimed_until: Date }
 
-export const QueuedProjectView = Type.Object(
-  {
-    id: Type.String(),
-    slug: Type.String(),
-    name: Type.String(),
-    summary: Type.String(),
-    icon_url: Nullable(Type.String()),
-    status: Type.Enum([...PROJECT_STATUSES]),
-    requested_status: Nullable(Type.Enum([...REQUESTABLE_STATUSES])),
-    queued: Nullable(Timestamp),
-    published: Timestamp,
-    updated: Timestamp,
-    project_types: Type.Array(Type.String()),
-    thread_id: Nullable(Type.String()),
-    position: Type.Integer({ minimum: 1, description: 'Position in the whole queue, regardless of filters' }),
-    scans: Type.Array(
-      Type.Object({
-        version_id: Type.String(),
-        version_number: Type.String(),
-        state: Type.Enum(['pending', 'warn', 'quarantine']),
-        reason: Nullable(Type.String()),
-      }),
-      { description: 'Versions with files that the scanner has not passed' },
-    ),
-    scan_passed: Type.Boolean({ description: 'Whether a scanner has passed the files of every version' }),
-    ownership: Nullable(
-      Type.Object({
-        kind: Type.Enum(['user', 'organization']),
-        id: Type.String(),
-        name: Type.String(),
-        icon_url: Nullable(Type.String()),
-      }),
-    ),
-    owner_record: Nullable(OwnerRecordView),
-    ...CLAIM,
-    waits_for_reply: Type.Boolean({
-      description: 'Whether a moderator has written to the members since the submission, and they have not replied',
+export const QueuedProjectView = NamedObject('QueuedProject', {
+  id: Type.String(),
+  slug: Type.String(),
+  name: Type.String(),
+  summary: Type.String(),
+  icon_url: Nullable(Type.String()),
+  status: Type.Enum([...PROJECT_STATUSES]),
+  requested_status: Nullable(Type.Enum([...REQUESTABLE_STATUSES])),
+  queued: Nullable(Timestamp),
+  published: Timestamp,
+  updated: Timestamp,
+  project_types: Type.Array(Type.String()),
+  thread_id: Nullable(Type.String()),
+  position: Type.Integer({ minimum: 1, description: 'Position in the whole queue, regardless of filters' }),
+  scans: Type.Array(
+    Type.Object({
+      version_id: Type.String(),
+      version_number: Type.String(),
+      state: Type.Enum(['pending', 'warn', 'quarantine']),
+      reason: Nullable(Type.String()),
     }),
-    seen: Type.String({
-      description:
-        'The state that the response shows. Send it with the decision, so that the decision applies to this state only',
+    { description: 'Versions with files that the scanner has not passed' },
+  ),
+  scan_passed: Type.Boolean({ description: 'Whether a scanner has passed the files of every version' }),
+  ownership: Nullable(
+    Type.Object({
+      kind: Type.Enum(['user', 'organization']),
+      id: Type.String(),
+      name: Type.String(),
+      icon_url: Nullable(Type.String()),
     }),
-  },
-  { title: 'QueuedProject' },
-)
+  ),
+  owner_record: Nullable(OwnerRecordView),
+  ...CLAIM,
+  waits_for_reply: Type.Boolean({
+    description: 'Whether a moderator has written to the members since the submission, and they have not replied',
+  }),
+  seen: Type.String({
+    description:
+      'The state that the response shows. Send it with the decision, so that the decision applies to this state only',
+  }),
+})
 type QueuedProjectView = Static<typeof QueuedProjectView>
 
 export type QueueRow = Omit<
@@ -80,24 +77,18 @@ export type QueueRow = Omit<
   claim: (Omit<ClaimRow, 'claimed_until'> & { claimed_until: string }) | null
 }
 
-export const QueueView = Type.Object(
-  {
-    total: Type.Integer({ description: 'Number of projects that match the filter' }),
-    projects: Type.Array(QueuedProjectView),
-  },
-  { title: 'ModerationQueue' },
-)
+export const QueueView = NamedObject('ModerationQueue', {
+  total: Type.Integer({ description: 'Number of projects that match the filter' }),
+  projects: Type.Array(QueuedProjectView),
+})
 
 /** A project's position in the queue, for its members. */
-export const QueuePlaceView = Type.Object(
-  {
-    position: Nullable(
-      Type.Integer({ minimum: 1, description: 'Position, starting at 1; null if the project is not under review' }),
-    ),
-    total: Type.Integer({ description: 'Number of projects under review' }),
-  },
-  { title: 'QueuePlace' },
-)
+export const QueuePlaceView = NamedObject('QueuePlace', {
+  position: Nullable(
+    Type.Integer({ minimum: 1, description: 'Position, starting at 1; null if the project is not under review' }),
+  ),
+  total: Type.Integer({ description: 'Number of projects under review' }),
+})
 
 export const NextProjectView = Type.Object(
   { project: Nullable(QueuedProjectView) },

@@ -2,7 +2,7 @@
 import type { Updateable } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { type PatchColumns, toColumns } from '#lib/schema/patch.ts'
-import { Id, IdOrName, Maybe } from '#lib/schema/schema-parts.ts'
+import { Id, IdOrName, Maybe, NamedObject } from '#lib/schema/schema-parts.ts'
 import { checkText, ORGANIZATION_SLUG_PATTERN } from '#lib/text/text-rules.ts'
 import type { Organization } from '#platform/db/schema.ts'
 
@@ -15,14 +15,15 @@ const fields = {
   description: Type.String({ minLength: DESCRIPTION.min, maxLength: DESCRIPTION.max }),
 }
 
-export const NewOrganization = Type.Object(fields, { title: 'NewOrganization' })
+export const NewOrganization = NamedObject('NewOrganization', fields)
 export type NewOrganization = Static<typeof NewOrganization>
 
 /** Null means absent: no field can be cleared. */
-export const OrganizationPatch = Type.Object(
-  { slug: Maybe(fields.slug), name: Maybe(fields.name), description: Maybe(fields.description) },
-  { title: 'OrganizationPatch' },
-)
+export const OrganizationPatch = NamedObject('OrganizationPatch', {
+  slug: Maybe(fields.slug),
+  name: Maybe(fields.name),
+  description: Maybe(fields.description),
+})
 export type OrganizationPatch = Static<typeof OrganizationPatch>
 
 export const ProjectParams = Type.Object({
@@ -30,15 +31,13 @@ export const ProjectParams = Type.Object({
   project_id: IdOrName('Project ID or slug'),
 })
 
-export const ProjectAddition = Type.Object(
-  { project_id: IdOrName('Project ID or slug') },
-  { title: 'OrganizationProjectAddition' },
-)
+export const ProjectAddition = NamedObject('OrganizationProjectAddition', {
+  project_id: IdOrName('Project ID or slug'),
+})
 
-export const ProjectRemoval = Type.Object(
-  { new_owner: Id('ID of the organization member who becomes the owner of the project') },
-  { title: 'OrganizationProjectRemoval' },
-)
+export const ProjectRemoval = NamedObject('OrganizationProjectRemoval', {
+  new_owner: Id('ID of the organization member who becomes the owner of the project'),
+})
 
 const checkName = (name: string): string => checkText(name.trim(), 'name', NAME)
 const checkDescription = (description: string): string => checkText(description, 'description', DESCRIPTION)

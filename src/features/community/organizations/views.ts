@@ -3,24 +3,21 @@ import Type, { type Static } from 'typebox'
 import { type FilesConfig, withIconUrls } from '#features/basics/images/hosted-image.ts'
 import { ProjectView } from '#features/catalogue/projects/views.ts'
 import { TeamMemberView } from '#features/community/teams/views.ts'
-import { Nullable, Revision } from '#lib/schema/schema-parts.ts'
+import { NamedObject, Nullable, Revision } from '#lib/schema/schema-parts.ts'
 import type { OrganizationRow } from './queries.ts'
 
-export const OrganizationView = Type.Object(
-  {
-    id: Type.String(),
-    slug: Type.String(),
-    name: Type.String(),
-    description: Type.String(),
-    team_id: Type.String(),
-    icon_url: Nullable(Type.String()),
-    raw_icon_url: Nullable(Type.String({ description: 'URL of the icon in full size' })),
-    color: Nullable(Type.Integer({ description: 'Main colour of the icon, as RGB' })),
-    members: Type.Array(TeamMemberView),
-    revision: Revision('organization', '. Changes of its members raise it too, changes of `user` do not'),
-  },
-  { title: 'Organization' },
-)
+export const OrganizationView = NamedObject('Organization', {
+  id: Type.String(),
+  slug: Type.String(),
+  name: Type.String(),
+  description: Type.String(),
+  team_id: Type.String(),
+  icon_url: Nullable(Type.String()),
+  raw_icon_url: Nullable(Type.String({ description: 'URL of the icon in full size' })),
+  color: Nullable(Type.Integer({ description: 'Main colour of the icon, as RGB' })),
+  members: Type.Array(TeamMemberView),
+  revision: Revision('organization', '. Changes of its members raise it too, changes of `user` do not'),
+})
 
 export type OrganizationView = Static<typeof OrganizationView>
 
@@ -33,7 +30,7 @@ export function toOpenView(row: OrganizationRow, config: FilesConfig): OpenOrgan
 }
 
 /** The projects of a user and of their organizations. */
-export const AllProjectsView = Type.Object(
-  { projects: Type.Array(ProjectView), organizations: Type.Record(Type.String(), OrganizationView) },
-  { title: 'AllProjects' },
-)
+export const AllProjectsView = NamedObject('AllProjects', {
+  projects: Type.Array(ProjectView),
+  organizations: Type.Record(Type.String(), OrganizationView),
+})

@@ -7,34 +7,32 @@ import { SessionView } from '#features/people/accounts/sessions/views.ts'
 import { NotificationView } from '#features/people/notifications/views.ts'
 import { BalanceView, HistoryView } from '#features/people/payouts/views.ts'
 import { OwnFacts, UserView } from '#features/people/users/views.ts'
+import { NamedObject } from '#lib/schema/schema-parts.ts'
 
 const Rows = Type.Array(Type.Object({}, { additionalProperties: Type.Unknown() }))
 /** All data that Depot stores about a user. */
-export const ExportView = Type.Object(
-  {
-    user: UserView,
-    account: OwnFacts,
-    projects: Type.Array(ProjectView),
-    orgs: Type.Array(OrganizationView),
-    collections: Type.Array(CollectionView),
-    notifs: Type.Array(NotificationView),
-    sessions: Type.Array(SessionView),
-    pats: Type.Array(AccessTokenView),
-    teams: Rows,
-    versions: Rows,
-    email_settings: Rows,
-    webhooks: Rows,
-    follows: Rows,
-    reports: Rows,
-    messages: Rows,
-    oauth_clients: Rows,
-    oauth_authorizations: Rows,
-    oauth_tokens: Rows,
-    affiliate_codes: Rows,
-    uploaded_images: Rows,
-    released_scans: Rows,
-    balance: BalanceView,
-    payouts: HistoryView,
-  },
-  { title: 'DataExport' },
-)
+export const ExportView = NamedObject('DataExport', {
+  user: UserView,
+  account: OwnFacts,
+  projects: Type.Array(ProjectView),
+  orgs: Type.Array(OrganizationView),
+  collections: Type.Array(CollectionView),
+  notifs: Type.Array(NotificationView),
+  sessions: Type.Array(SessionView),
+  pats: Type.Array(AccessTokenView),
+  teams: Rows,
+  versions: Rows,
+  email_settings: Rows,
+  webhooks: Rows,
+  follows: Rows,
+  reports: Rows,
+  messages: Rows,
+  oauth_clients: Rows,
+  oauth_authorizations: Rows,
+  oauth_tokens: Rows,
+  affiliate_codes: Rows,
+  uploaded_images: Rows,
+  released_scans: Rows,
+  balance: BalanceView,
+  payouts: HistoryView,
+})

@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox'
 import { ImageIds } from '#features/basics/content-images/requests.ts'
 import { validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
-import { Id, Nullable } from '#lib/schema/schema-parts.ts'
+import { Id, NamedObject, Nullable } from '#lib/schema/schema-parts.ts'
 import { isBlank } from '#lib/text/text-rules.ts'
 import { Offset } from '#platform/http/query-values.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
@@ -20,16 +20,13 @@ export type ItemType = Static<typeof ItemType>
 
 const Body = Type.String({ maxLength: 65_536, description: 'Markdown' })
 
-export const ReportInput = Type.Object(
-  {
-    report_type: Type.String({ maxLength: 64, description: 'Report type from `GET /v3/report_type`' }),
-    item_id: Id('ID of the reported project, version or user; not a slug or name'),
-    item_type: ItemType,
-    body: Body,
-    uploaded_images: Type.Optional(Nullable(ImageIds('text'))),
-  },
-  { title: 'ReportInput' },
-)
+export const ReportInput = NamedObject('ReportInput', {
+  report_type: Type.String({ maxLength: 64, description: 'Report type from `GET /v3/report_type`' }),
+  item_id: Id('ID of the reported project, version or user; not a slug or name'),
+  item_type: ItemType,
+  body: Body,
+  uploaded_images: Type.Optional(Nullable(ImageIds('text'))),
+})
 
 export type NewReport = {
   reportType: string
@@ -51,22 +48,19 @@ export function parseReport(input: Static<typeof ReportInput>, { reportTypes }: 
 }
 
 /** Null means absent: no field can be cleared. */
-export const ReportPatch = Type.Object(
-  {
-    body: Type.Optional(Nullable(Body)),
-    closed: Type.Optional(
-      Nullable(Type.Boolean({ description: 'Whether the report is closed; only moderators can set it' })),
+export const ReportPatch = NamedObject('ReportPatch', {
+  body: Type.Optional(Nullable(Body)),
+  closed: Type.Optional(
+    Nullable(Type.Boolean({ description: 'Whether the report is closed; only moderators can set it' })),
+  ),
+  outcome: Type.Optional(
+    Nullable(
+      Type.Enum([...OUTCOMES], {
+        description: 'Whether the report led to action; only moderators can set it, for a closed report',
+      }),
     ),
-    outcome: Type.Optional(
-      Nullable(
-        Type.Enum([...OUTCOMES], {
-          description: 'Whether the report led to action; only moderators can set it, for a closed report',
-        }),
-      ),
-    ),
-  },
-  { title: 'ReportPatch' },
-)
+  ),
+})
 export type ReportPatch = Static<typeof ReportPatch>
 
 /** @throws ApiError `validation_error` naming the field. */

@@ -1,29 +1,26 @@
 // Response schema of a report.
 import Type, { type Static } from 'typebox'
-import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
+import { NamedObject, Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import type { ReportRow } from './queries.ts'
 import { ItemType, OUTCOMES, type Outcome } from './requests.ts'
 
-export const ReportView = Type.Object(
-  {
-    id: Type.String(),
-    report_type: Type.String(),
-    item_id: Type.String(),
-    item_type: ItemType,
-    reporter: Type.String({ description: 'User ID of the reporter' }),
-    body: Type.String({ description: 'Markdown' }),
-    created: Timestamp,
-    closed: Type.Boolean(),
-    closed_at: Nullable(Timestamp),
-    outcome: Nullable(
-      Type.Enum([...OUTCOMES], {
-        description: 'Whether the report led to action; null for open reports, and if the moderator did not say',
-      }),
-    ),
-    thread_id: Type.String({ description: 'ID of the thread about the report' }),
-  },
-  { title: 'Report' },
-)
+export const ReportView = NamedObject('Report', {
+  id: Type.String(),
+  report_type: Type.String(),
+  item_id: Type.String(),
+  item_type: ItemType,
+  reporter: Type.String({ description: 'User ID of the reporter' }),
+  body: Type.String({ description: 'Markdown' }),
+  created: Timestamp,
+  closed: Type.Boolean(),
+  closed_at: Nullable(Timestamp),
+  outcome: Nullable(
+    Type.Enum([...OUTCOMES], {
+      description: 'Whether the report led to action; null for open reports, and if the moderator did not say',
+    }),
+  ),
+  thread_id: Type.String({ description: 'ID of the thread about the report' }),
+})
 export type ReportView = Static<typeof ReportView>
 
 export function toReportView(row: ReportRow): ReportView {

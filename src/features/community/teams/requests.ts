@@ -4,7 +4,7 @@ import { ALL_ORGANIZATION_PERMISSIONS, ALL_PROJECT_PERMISSIONS } from '#features
 import { validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { type PatchColumns, toColumns } from '#lib/schema/patch.ts'
-import { Id, Maybe, Ordering } from '#lib/schema/schema-parts.ts'
+import { Id, Maybe, NamedObject, Ordering } from '#lib/schema/schema-parts.ts'
 import { checkText } from '#lib/text/text-rules.ts'
 import type { MemberRow } from './queries.ts'
 
@@ -52,15 +52,12 @@ export const MemberPatch = Type.Interface([MemberFields], {}, { title: 'TeamMemb
 export const NewOwner = Type.Interface([NamedAccount], {}, { title: 'TeamOwnerChange' })
 
 /** The length of the longest list is that of the largest team. */
-export const MembersPatch = Type.Object(
-  {
-    members: Type.Array(Type.Interface([NamedAccount, MemberFields], {}, { title: 'TeamMemberChange' }), {
-      maxItems: 1000,
-      description: 'The changed members and invitees, each once',
-    }),
-  },
-  { title: 'TeamMembersPatch' },
-)
+export const MembersPatch = NamedObject('TeamMembersPatch', {
+  members: Type.Array(Type.Interface([NamedAccount, MemberFields], {}, { title: 'TeamMemberChange' }), {
+    maxItems: 1000,
+    description: 'The changed members and invitees, each once',
+  }),
+})
 export type MembersPatch = Static<typeof MembersPatch>
 
 /** Checked columns of a member, without nulls. */

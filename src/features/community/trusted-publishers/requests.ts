@@ -2,57 +2,54 @@
 import Type, { type Static } from 'typebox'
 import { OrganizationParams, OwnerProofFields, ProjectParams } from '#features/basics/access/requests.ts'
 import { validationError } from '#lib/errors.ts'
-import { Maybe } from '#lib/schema/schema-parts.ts'
+import { Maybe, NamedObject } from '#lib/schema/schema-parts.ts'
 import type { CiIssuer, CiKind } from '#platform/config/ci-issuers.ts'
 
 const NAME_MAX = 256
 const CALLED_MAX = 10
 
-export const NewPublisher = Type.Object(
-  {
-    issuer: Type.String({
-      maxLength: NAME_MAX,
-      description: 'URL of the build service; one of `issuers` in the list of trusted publishers',
+export const NewPublisher = NamedObject('NewTrustedPublisher', {
+  issuer: Type.String({
+    maxLength: NAME_MAX,
+    description: 'URL of the build service; one of `issuers` in the list of trusted publishers',
+  }),
+  repository: Type.String({ maxLength: NAME_MAX, description: 'Owner and name, such as `lanterns/lamp`' }),
+  repository_id: Maybe(
+    Type.String({
+      maxLength: 64,
+      description: 'ID of the repository at the service. Default: the first build sets it',
     }),
-    repository: Type.String({ maxLength: NAME_MAX, description: 'Owner and name, such as `lanterns/lamp`' }),
-    repository_id: Maybe(
-      Type.String({
-        maxLength: 64,
-        description: 'ID of the repository at the service. Default: the first build sets it',
-      }),
-    ),
-    owner_id: Maybe(
-      Type.String({ maxLength: 64, description: "ID of the repository's owner. Default: the first build sets it" }),
-    ),
-    workflow: Type.String({
+  ),
+  owner_id: Maybe(
+    Type.String({ maxLength: 64, description: "ID of the repository's owner. Default: the first build sets it" }),
+  ),
+  workflow: Type.String({
+    minLength: 1,
+    maxLength: NAME_MAX,
+    description: 'File of the workflow, such as `release.yml`, or its path in the repository',
+  }),
+  environment: Maybe(
+    Type.String({ minLength: 1, maxLength: NAME_MAX, description: 'Environment of the job. Default: any or none' }),
+  ),
+  ref_pattern: Maybe(
+    Type.String({
       minLength: 1,
       maxLength: NAME_MAX,
-      description: 'File of the workflow, such as `release.yml`, or its path in the repository',
+      description:
+        'Full name of the branch or tag, in which `*` stands for any characters: `refs/tags/*`. Default: any',
     }),
-    environment: Maybe(
-      Type.String({ minLength: 1, maxLength: NAME_MAX, description: 'Environment of the job. Default: any or none' }),
-    ),
-    ref_pattern: Maybe(
-      Type.String({
-        minLength: 1,
-        maxLength: NAME_MAX,
-        description:
-          'Full name of the branch or tag, in which `*` stands for any characters: `refs/tags/*`. Default: any',
-      }),
-    ),
-    protected_ref_only: Type.Optional(
-      Type.Boolean({ default: false, description: 'Whether the branch or tag must be protected' }),
-    ),
-    called_workflows: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: NAME_MAX }), {
-        maxItems: CALLED_MAX,
-        description: 'Reusable workflows in which the job can run, such as `lanterns/ci/.github/workflows/publish.yml`',
-      }),
-    ),
-    ...OwnerProofFields,
-  },
-  { title: 'NewTrustedPublisher' },
-)
+  ),
+  protected_ref_only: Type.Optional(
+    Type.Boolean({ default: false, description: 'Whether the branch or tag must be protected' }),
+  ),
+  called_workflows: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: NAME_MAX }), {
+      maxItems: CALLED_MAX,
+      description: 'Reusable workflows in which the job can run, such as `lanterns/ci/.github/workflows/publish.yml`',
+    }),
+  ),
+  ...OwnerProofFields,
+})
 
 const publisher_id = Type.String({ maxLength: 64, description: 'ID of the trusted publisher' })
 export const PublisherParams = {

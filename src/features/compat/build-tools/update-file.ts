@@ -1,14 +1,16 @@
 // Builds the file that a loader's update checker reads: the newest version and the newest release per game version.
+
 import Type from 'typebox'
 import { invalidInput } from '#lib/errors.ts'
+import { NamedObject } from '#lib/schema/schema-parts.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import type { VersionCoordinates } from './queries.ts'
 
 /** Response schema of an update file. */
-export const UpdateFileView = Type.Object(
-  { homepage: Type.String(), promos: Type.Record(Type.String(), Type.String()) },
-  { title: 'UpdateFile' },
-)
+export const UpdateFileView = NamedObject('UpdateFile', {
+  homepage: Type.String(),
+  promos: Type.Record(Type.String(), Type.String()),
+})
 
 const CHOICES = ['only', 'include', 'none']
 

@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { EVENT_KINDS, isEventKind, kindsFor } from '#features/basics/events/event-kinds.ts'
 import { validationError } from '#lib/errors.ts'
-import { IdOrName } from '#lib/schema/schema-parts.ts'
+import { IdOrName, NamedObject } from '#lib/schema/schema-parts.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 
 export const OWNER_KINDS = ['user', 'project', 'organization', 'instance'] as const
@@ -44,21 +44,18 @@ const fields = {
   }),
 }
 
-export const NewWebhook = Type.Object(
-  {
-    owner: Type.Object({
-      kind: Type.Enum([...OWNER_KINDS]),
-      id: Type.Optional(IdOrName('ID; absent for `instance`')),
-    }),
-    url: fields.url,
-    format: Type.Optional(Type.Enum([...FORMATS], { default: 'standard', description: FORMAT })),
-    events: fields.events,
-    loaders: Type.Optional(fields.loaders),
-    game_versions: Type.Optional(fields.game_versions),
-    version_types: Type.Optional(fields.version_types),
-  },
-  { title: 'NewWebhook' },
-)
+export const NewWebhook = NamedObject('NewWebhook', {
+  owner: Type.Object({
+    kind: Type.Enum([...OWNER_KINDS]),
+    id: Type.Optional(IdOrName('ID; absent for `instance`')),
+  }),
+  url: fields.url,
+  format: Type.Optional(Type.Enum([...FORMATS], { default: 'standard', description: FORMAT })),
+  events: fields.events,
+  loaders: Type.Optional(fields.loaders),
+  game_versions: Type.Optional(fields.game_versions),
+  version_types: Type.Optional(fields.version_types),
+})
 export type NewWebhook = Static<typeof NewWebhook>
 
 export const WebhookPatch = Type.Partial(
@@ -70,19 +67,16 @@ export const WebhookPatch = Type.Partial(
 )
 export type WebhookPatch = Static<typeof WebhookPatch>
 
-export const SecretRotation = Type.Object(
-  {
-    overlap_hours: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: OVERLAP_HOURS_MAX,
-        default: OVERLAP_HOURS,
-        description: 'Hours for which the previous secret also signs',
-      }),
-    ),
-  },
-  { title: 'SecretRotation' },
-)
+export const SecretRotation = NamedObject('SecretRotation', {
+  overlap_hours: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: OVERLAP_HOURS_MAX,
+      default: OVERLAP_HOURS,
+      description: 'Hours for which the previous secret also signs',
+    }),
+  ),
+})
 
 export const overlapHours = ({ overlap_hours = OVERLAP_HOURS }: Static<typeof SecretRotation>): number => overlap_hours
 

@@ -1,6 +1,6 @@
 // Responses of webhooks.
 import Type from 'typebox'
-import { Nullable, Timestamp, toView } from '#lib/schema/schema-parts.ts'
+import { NamedObject, Nullable, Timestamp, toView } from '#lib/schema/schema-parts.ts'
 import { maskDiscordUrl } from './address.ts'
 import { ownerIdOf } from './owner.ts'
 import type { WebhookRow } from './queries.ts'
@@ -35,15 +35,14 @@ const fields = {
   failing_since: Nullable(Timestamp),
 }
 
-export const WebhookView = Type.Object(fields, { title: 'Webhook' })
-export const NewWebhookView = Type.Object(
-  { ...fields, secret: Type.String({ description: 'Signs the deliveries. Returned only once' }) },
-  { title: 'CreatedWebhook' },
-)
-export const SecretView = Type.Object(
-  { secret: Type.String({ description: 'Signs the deliveries. Returned only once' }) },
-  { title: 'WebhookSecret' },
-)
+export const WebhookView = NamedObject('Webhook', fields)
+export const NewWebhookView = NamedObject('CreatedWebhook', {
+  ...fields,
+  secret: Type.String({ description: 'Signs the deliveries. Returned only once' }),
+})
+export const SecretView = NamedObject('WebhookSecret', {
+  secret: Type.String({ description: 'Signs the deliveries. Returned only once' }),
+})
 
 export function toWebhookView(row: WebhookRow) {
   const { format, url, owner_kind } = row

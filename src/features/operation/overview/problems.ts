@@ -1,7 +1,9 @@
 // Problems of the instance, as codes with values. The page makes sentences of them.
+
 import type { Static } from 'typebox'
 import Type from 'typebox'
 import type { Readiness } from '#features/basics/meta/readiness.ts'
+import { NamedObject } from '#lib/schema/schema-parts.ts'
 import { DAY_MS, HOUR_MS } from '#lib/time.ts'
 import type { TaskCounts } from './background-jobs/views.ts'
 import type { FiguresView } from './figures/views.ts'
@@ -30,26 +32,23 @@ export const PROBLEM_CODES = [
 ] as const
 export type ProblemCode = (typeof PROBLEM_CODES)[number]
 
-export const ProblemView = Type.Object(
-  {
-    code: Type.Enum([...PROBLEM_CODES], {
-      description:
-        '`dependency`: a part does not work (`name`, `status`). `jobs_failed`: jobs failed on their last attempt (`count`, ' +
-        '`tasks`). `jobs_waiting`: no worker runs due jobs (`seconds`). `mail_rejected`: emails cannot be sent (`count`, ' +
-        '`response`). `mail_in_folder`: no mail server is set. `errors`: many 5xx in the last 15 minutes (`failed`, ' +
-        '`requests`). `slow`: slow responses in the last 15 minutes (`p95_ms`). `disk_full`: little free space ' +
-        '(`free_bytes`, `total_bytes`). `disk_filling`: the disk is full soon (`days`). `backup_missing`: no backup is ' +
-        'known. `backup_old`: age of the last backup (`days`). `backup_incomplete`: files were missing (`files`). ' +
-        '`backup_late`: scheduled backups fail; age of the last good one (`hours`). ' +
-        '`orphaned_files`: files to which nothing refers (`files`, `bytes`). `review_waiting`: projects wait for a ' +
-        'review (`projects`, `days`). `scans_waiting`: files wait for the scanner (`versions`, `hours`). `base_url`: ' +
-        'BASE_URL is a guess (`url`). `read_only`: the instance is read-only',
-    }),
-    severity: Type.Enum(['error', 'warning']),
-    values: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Null()])),
-  },
-  { title: 'InstanceProblem' },
-)
+export const ProblemView = NamedObject('InstanceProblem', {
+  code: Type.Enum([...PROBLEM_CODES], {
+    description:
+      '`dependency`: a part does not work (`name`, `status`). `jobs_failed`: jobs failed on their last attempt (`count`, ' +
+      '`tasks`). `jobs_waiting`: no worker runs due jobs (`seconds`). `mail_rejected`: emails cannot be sent (`count`, ' +
+      '`response`). `mail_in_folder`: no mail server is set. `errors`: many 5xx in the last 15 minutes (`failed`, ' +
+      '`requests`). `slow`: slow responses in the last 15 minutes (`p95_ms`). `disk_full`: little free space ' +
+      '(`free_bytes`, `total_bytes`). `disk_filling`: the disk is full soon (`days`). `backup_missing`: no backup is ' +
+      'known. `backup_old`: age of the last backup (`days`). `backup_incomplete`: files were missing (`files`). ' +
+      '`backup_late`: scheduled backups fail; age of the last good one (`hours`). ' +
+      '`orphaned_files`: files to which nothing refers (`files`, `bytes`). `review_waiting`: projects wait for a ' +
+      'review (`projects`, `days`). `scans_waiting`: files wait for the scanner (`versions`, `hours`). `base_url`: ' +
+      'BASE_URL is a guess (`url`). `read_only`: the instance is read-only',
+  }),
+  severity: Type.Enum(['error', 'warning']),
+  values: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Null()])),
+})
 export type Problem = Static<typeof ProblemView>
 
 export type Situation = {

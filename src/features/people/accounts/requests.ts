@@ -1,8 +1,10 @@
 // Requests of the account routes, and fields that they share with the pages.
+
 import Type from 'typebox'
 import { OwnerProofFields } from '#features/basics/access/requests.ts'
 import { parseToken } from '#lib/access/tokens.ts'
 import { parseId } from '#lib/ids.ts'
+import { NamedObject } from '#lib/schema/schema-parts.ts'
 import { USERNAME_PATTERN } from '#lib/text/text-rules.ts'
 import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from './passwords/passwords.ts'
 import { CHALLENGE_LENGTH_MAX } from './sign-in/captcha.ts'
@@ -36,24 +38,21 @@ export const CodeHostLink = Type.Object({
   ...OwnerProofFields,
 })
 
-export const NewAccount = Type.Object(
-  {
-    username: Type.String({ pattern: USERNAME_PATTERN, minLength: 1, maxLength: 39 }),
-    email: EmailField,
-    password: NewPasswordField,
-    challenge: OptionalChallenge,
-    invitation: Type.Optional(
-      Type.String({ maxLength: 256, description: 'Code of an invitation; required if `registration` is `invitation`' }),
-    ),
-    email_key: Type.Optional(
-      Type.String({ maxLength: 128, description: 'Key of the emailed link, if a former sign-up required it' }),
-    ),
-    account_consent: Type.Optional(
-      Type.Boolean({ description: 'Trap for bots: omit it. Requests that set it are rejected' }),
-    ),
-  },
-  { title: 'NewAccount' },
-)
+export const NewAccount = NamedObject('NewAccount', {
+  username: Type.String({ pattern: USERNAME_PATTERN, minLength: 1, maxLength: 39 }),
+  email: EmailField,
+  password: NewPasswordField,
+  challenge: OptionalChallenge,
+  invitation: Type.Optional(
+    Type.String({ maxLength: 256, description: 'Code of an invitation; required if `registration` is `invitation`' }),
+  ),
+  email_key: Type.Optional(
+    Type.String({ maxLength: 128, description: 'Key of the emailed link, if a former sign-up required it' }),
+  ),
+  account_consent: Type.Optional(
+    Type.Boolean({ description: 'Trap for bots: omit it. Requests that set it are rejected' }),
+  ),
+})
 
 export const Credentials = Type.Object({
   username: SignInName,

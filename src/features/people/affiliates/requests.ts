@@ -3,7 +3,7 @@
 import Type, { type Static } from 'typebox'
 import { AmountInput, ExternalId } from '#features/people/payouts/requests.ts'
 import { validationError } from '#lib/errors.ts'
-import { Id, Nullable, Time } from '#lib/schema/schema-parts.ts'
+import { Id, NamedObject, Nullable, Time } from '#lib/schema/schema-parts.ts'
 import { checkText } from '#lib/text/text-rules.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import { Offset } from '#platform/http/query-values.ts'
@@ -32,16 +32,13 @@ const Share = Type.String({
   description: "The affiliate's share of a sale, from 0 to 1; null for the operator's default",
 })
 
-export const NewAffiliateCode = Type.Object(
-  {
-    source_name: SourceName,
-    affiliate: Type.Optional(
-      Nullable(Id('ID of the account that owns the code. Default: the caller; only admins can name another account')),
-    ),
-    revenue_split: Type.Optional(Nullable(Share)),
-  },
-  { title: 'NewAffiliateCode' },
-)
+export const NewAffiliateCode = NamedObject('NewAffiliateCode', {
+  source_name: SourceName,
+  affiliate: Type.Optional(
+    Nullable(Id('ID of the account that owns the code. Default: the caller; only admins can name another account')),
+  ),
+  revenue_split: Type.Optional(Nullable(Share)),
+})
 export type NewAffiliateCode = Static<typeof NewAffiliateCode>
 
 /** @throws ApiError `validation_error` naming the field. */
@@ -56,15 +53,12 @@ export const AffiliateCodePatch = Type.Object(
 )
 export type AffiliateCodePatch = Static<typeof AffiliateCodePatch>
 
-export const NewConversion = Type.Object(
-  {
-    external_id: ExternalId,
-    affiliate_code_id: Id(),
-    at: Type.Optional(Time('Time of the sale (RFC 3339). Default: now')),
-    amount: AmountInput,
-  },
-  { title: 'NewConversion' },
-)
+export const NewConversion = NamedObject('NewConversion', {
+  external_id: ExternalId,
+  affiliate_code_id: Id(),
+  at: Type.Optional(Time('Time of the sale (RFC 3339). Default: now')),
+  amount: AmountInput,
+})
 export type NewConversion = Omit<Static<typeof NewConversion>, 'at'> & {
   /** Milliseconds since 1970; undefined for the current time. */
   at: number | undefined

@@ -4,7 +4,7 @@ import Type, { type Static } from 'typebox'
 import { AMOUNT_PATTERN, parseUnits } from '#lib/decimal.ts'
 import { ApiError, validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
-import { Id } from '#lib/schema/schema-parts.ts'
+import { Id, NamedObject } from '#lib/schema/schema-parts.ts'
 import { DAY_MS } from '#lib/time.ts'
 
 export const AmountInput = Type.String({
@@ -25,18 +25,15 @@ export function differentContent(): ApiError {
 
 export const PayoutStatus = Type.Enum(['in-transit', 'success', 'cancelled', 'failed'])
 
-export const NewRevenue = Type.Object(
-  {
-    external_id: ExternalId,
-    day: Type.String({
-      maxLength: 10,
-      describedAs: { format: 'date' },
-      description: 'Day in UTC, as YYYY-MM-DD; not in the future',
-    }),
-    amount: AmountInput,
-  },
-  { title: 'NewRevenue' },
-)
+export const NewRevenue = NamedObject('NewRevenue', {
+  external_id: ExternalId,
+  day: Type.String({
+    maxLength: 10,
+    describedAs: { format: 'date' },
+    description: 'Day in UTC, as YYYY-MM-DD; not in the future',
+  }),
+  amount: AmountInput,
+})
 
 export type NewRevenue = {
   externalId: string
@@ -62,16 +59,13 @@ function parseDay(text: string, now: number): number {
   return ms
 }
 
-export const NewPayout = Type.Object(
-  {
-    external_id: ExternalId,
-    user_id: Id(),
-    amount: AmountInput,
-    fee: Type.Optional(AmountInput),
-    status: Type.Optional(Type.Enum(['in-transit', 'success'], { description: 'Default: success' })),
-  },
-  { title: 'NewPayout' },
-)
+export const NewPayout = NamedObject('NewPayout', {
+  external_id: ExternalId,
+  user_id: Id(),
+  amount: AmountInput,
+  fee: Type.Optional(AmountInput),
+  status: Type.Optional(Type.Enum(['in-transit', 'success'], { description: 'Default: success' })),
+})
 
 export type NewPayout = ReturnType<typeof parsePayout>
 
@@ -87,5 +81,5 @@ function requirePositive(amount: string): void {
   if (parseUnits(amount) === 0n) throw validationError('amount', 'must be greater than 0')
 }
 
-export const PayoutPatch = Type.Object({ status: PayoutStatus }, { title: 'PayoutPatch' })
+export const PayoutPatch = NamedObject('PayoutPatch', { status: PayoutStatus })
 export type PayoutPatch = Static<typeof PayoutPatch>

@@ -2,7 +2,7 @@
 import type { Selectable } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { toAmount } from '#lib/decimal.ts'
-import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
+import { NamedObject, Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import type { Payout } from '#platform/db/schema.ts'
 import { PayoutStatus } from './requests.ts'
 
@@ -10,16 +10,13 @@ export type PayoutRow = Selectable<Payout>
 
 const Amount = Type.String({ description: 'Amount as a decimal string' })
 
-export const RevenueView = Type.Object(
-  {
-    external_id: Type.String(),
-    day: Type.String(),
-    amount: Amount,
-    distributed: Type.String({ description: 'Amount credited to accounts; the operator keeps the rest' }),
-    projects: Type.Integer({ description: 'Number of projects that received a share' }),
-  },
-  { title: 'Revenue' },
-)
+export const RevenueView = NamedObject('Revenue', {
+  external_id: Type.String(),
+  day: Type.String(),
+  amount: Amount,
+  distributed: Type.String({ description: 'Amount credited to accounts; the operator keeps the rest' }),
+  projects: Type.Integer({ description: 'Number of projects that received a share' }),
+})
 export type RevenueView = Static<typeof RevenueView>
 
 const withdrawal = {
@@ -33,39 +30,34 @@ const withdrawal = {
   method_address: Nullable(Type.String({ description: 'Payout handle of the recipient at the time of the payout' })),
 }
 
-export const PayoutView = Type.Object(
-  { external_id: Type.String(), user_id: Nullable(Type.String()), ...withdrawal },
-  { title: 'Payout' },
-)
+export const PayoutView = NamedObject('Payout', {
+  external_id: Type.String(),
+  user_id: Nullable(Type.String()),
+  ...withdrawal,
+})
 export type PayoutView = Static<typeof PayoutView>
 
 const NoTaxForm = Type.Null({ description: 'Depot has no tax forms; existing clients require the key' })
 
-export const BalanceView = Type.Object(
-  {
-    available: Amount,
-    pending: Type.String({ description: 'Earnings that are not yet available' }),
-    withdrawn_lifetime: Amount,
-    withdrawn_ytd: Type.String({ description: 'Amount withdrawn since 1 January, UTC' }),
-    dates: Type.Record(Type.String(), Amount, { description: 'Amount that becomes available on each date' }),
-    requested_form_type: NoTaxForm,
-    form_completion_status: NoTaxForm,
-    tax_compliance: NoTaxForm,
-  },
-  { title: 'Balance' },
-)
+export const BalanceView = NamedObject('Balance', {
+  available: Amount,
+  pending: Type.String({ description: 'Earnings that are not yet available' }),
+  withdrawn_lifetime: Amount,
+  withdrawn_ytd: Type.String({ description: 'Amount withdrawn since 1 January, UTC' }),
+  dates: Type.Record(Type.String(), Amount, { description: 'Amount that becomes available on each date' }),
+  requested_form_type: NoTaxForm,
+  form_completion_status: NoTaxForm,
+  tax_compliance: NoTaxForm,
+})
 export type BalanceView = Static<typeof BalanceView>
 
-const Withdrawal = Type.Object({ type: Type.Literal('withdrawal'), ...withdrawal }, { title: 'Withdrawal' })
-const PayoutAvailable = Type.Object(
-  {
-    type: Type.Literal('payout_available'),
-    created: Timestamp,
-    payout_source: Type.Enum(['creator_rewards', 'affiliates']),
-    amount: Amount,
-  },
-  { title: 'PayoutAvailable' },
-)
+const Withdrawal = NamedObject('Withdrawal', { type: Type.Literal('withdrawal'), ...withdrawal })
+const PayoutAvailable = NamedObject('PayoutAvailable', {
+  type: Type.Literal('payout_available'),
+  created: Timestamp,
+  payout_source: Type.Enum(['creator_rewards', 'affiliates']),
+  amount: Amount,
+})
 
 export const HistoryView = Type.Array(Type.Union([Withdrawal, PayoutAvailable]))
 export type HistoryView = Static<typeof HistoryView>

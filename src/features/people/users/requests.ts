@@ -2,31 +2,28 @@
 import Type, { type Static } from 'typebox'
 import { ALL_BADGES } from '#features/basics/access/permissions.ts'
 import { OwnerProofFields } from '#features/basics/access/requests.ts'
-import { Maybe } from '#lib/schema/schema-parts.ts'
+import { Maybe, NamedObject } from '#lib/schema/schema-parts.ts'
 import { USERNAME_PATTERN } from '#lib/text/text-rules.ts'
 import { Role } from './views.ts'
 
 /** Missing fields remain unchanged. Null clears the bio and the payout handle; for other fields it means missing. */
-export const UserPatch = Type.Object(
-  {
-    username: Maybe(Type.String({ minLength: 1, maxLength: 39, pattern: USERNAME_PATTERN })),
-    bio: Maybe(Type.String({ maxLength: 160 })),
-    role: Maybe(Role),
-    badges: Maybe(
-      Type.Integer({
-        minimum: 0,
-        maximum: ALL_BADGES,
-        description: 'Bit field; only the session of an admin can change it, with `password`',
-      }),
-    ),
-    payout_handle: Maybe(
-      Type.String({ maxLength: 160, description: 'Payout handle; requires the scope PAYOUTS_WRITE and `password`' }),
-    ),
-    allow_friend_requests: Maybe(Type.Boolean()),
-    ...OwnerProofFields,
-  },
-  { title: 'UserPatch' },
-)
+export const UserPatch = NamedObject('UserPatch', {
+  username: Maybe(Type.String({ minLength: 1, maxLength: 39, pattern: USERNAME_PATTERN })),
+  bio: Maybe(Type.String({ maxLength: 160 })),
+  role: Maybe(Role),
+  badges: Maybe(
+    Type.Integer({
+      minimum: 0,
+      maximum: ALL_BADGES,
+      description: 'Bit field; only the session of an admin can change it, with `password`',
+    }),
+  ),
+  payout_handle: Maybe(
+    Type.String({ maxLength: 160, description: 'Payout handle; requires the scope PAYOUTS_WRITE and `password`' }),
+  ),
+  allow_friend_requests: Maybe(Type.Boolean()),
+  ...OwnerProofFields,
+})
 /** The changed fields, without the confirmation of the owner. */
 export type UserPatch = Omit<Static<typeof UserPatch>, 'password' | 'code'>
 

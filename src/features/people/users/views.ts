@@ -1,7 +1,7 @@
 // Response schemas of users, with the fields that only the user and admins see.
 import Type, { type Static } from 'typebox'
 import { type FilesConfig, imageUrl } from '#features/basics/images/hosted-image.ts'
-import { Nullable, Revision, Timestamp, toView } from '#lib/schema/schema-parts.ts'
+import { NamedObject, Nullable, Revision, Timestamp, toView } from '#lib/schema/schema-parts.ts'
 import type { AccountRow } from './queries.ts'
 
 export const Role = Type.Enum(['developer', 'moderator', 'admin'])
@@ -103,27 +103,25 @@ export function toPrivateUserView(
 }
 
 /** Fields that the data export contains in addition to the view of the user. */
-export const OwnFacts = Type.Object(
-  {
-    code_host_id: Nullable(Type.String({ description: 'ID of the linked account at the code host' })),
-    raw_avatar_url: Nullable(Type.String()),
-    limits: Nullable(
-      Type.Object({
-        projects: Nullable(Type.Integer()),
-        organizations: Nullable(Type.Integer()),
-        collections: Nullable(Type.Integer()),
-      }),
-    ),
-    backup_codes: Type.Integer({ description: 'Number of unused backup codes' }),
-  },
-  { title: 'OwnFacts' },
-)
+export const OwnFacts = NamedObject('OwnFacts', {
+  code_host_id: Nullable(Type.String({ description: 'ID of the linked account at the code host' })),
+  raw_avatar_url: Nullable(Type.String()),
+  limits: Nullable(
+    Type.Object({
+      projects: Nullable(Type.Integer()),
+      organizations: Nullable(Type.Integer()),
+      collections: Nullable(Type.Integer()),
+    }),
+  ),
+  backup_codes: Type.Integer({ description: 'Number of unused backup codes' }),
+})
 export type OwnFacts = Static<typeof OwnFacts>
 
-export const FoundUserView = Type.Object(
-  { id: Type.String(), username: Type.String(), avatar_url: Nullable(Type.String()) },
-  { title: 'FoundUser' },
-)
+export const FoundUserView = NamedObject('FoundUser', {
+  id: Type.String(),
+  username: Type.String(),
+  avatar_url: Nullable(Type.String()),
+})
 
 /** Responses of the empty routes. */
 export const NoUsers = Type.Array(Type.Unknown(), { maxItems: 0 })

@@ -3,7 +3,7 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { validationError } from '#lib/errors.ts'
 import { ID_PATTERN, isIdForm } from '#lib/ids.ts'
-import { Id, Nullable } from '#lib/schema/schema-parts.ts'
+import { Id, NamedObject, Nullable } from '#lib/schema/schema-parts.ts'
 import { NAME_PATTERN } from '#lib/text/text-rules.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import {
@@ -20,23 +20,17 @@ import { type Resolution, type SliceGrid, sliceGrid } from '#ports/analytics-sto
 /** Limits the size of the request only: URLs are truncated when they are stored. */
 const WebUrl = (description: string) => Type.String({ maxLength: 8192, description })
 
-export const PageView = Type.Object(
-  {
-    url: WebUrl('URL of the visited page. A path /project/… or /{project type}/… counts for that project'),
-    referrer: Type.Optional(Nullable(WebUrl('URL of the page that linked to the visited page'))),
-  },
-  { title: 'PageView' },
-)
+export const PageView = NamedObject('PageView', {
+  url: WebUrl('URL of the visited page. A path /project/… or /{project type}/… counts for that project'),
+  referrer: Type.Optional(Nullable(WebUrl('URL of the page that linked to the visited page'))),
+})
 
-const PlaytimeEntry = Type.Object(
-  {
-    seconds: Type.Integer({ minimum: 0, maximum: 65_535, description: 'Entries above 300 seconds are not counted' }),
-    loader: Type.Optional(Type.String({ maxLength: 64 })),
-    game_version: Type.Optional(Type.String({ maxLength: 64 })),
-    parent: Type.Optional(Id('ID of the modpack version that contained the played version')),
-  },
-  { title: 'PlaytimeEntry' },
-)
+const PlaytimeEntry = NamedObject('PlaytimeEntry', {
+  seconds: Type.Integer({ minimum: 0, maximum: 65_535, description: 'Entries above 300 seconds are not counted' }),
+  loader: Type.Optional(Type.String({ maxLength: 64 })),
+  game_version: Type.Optional(Type.String({ maxLength: 64 })),
+  parent: Type.Optional(Id('ID of the modpack version that contained the played version')),
+})
 export type PlaytimeEntry = Static<typeof PlaytimeEntry>
 
 export const Playtime = Type.Record(Type.String(), PlaytimeEntry, {
@@ -44,10 +38,10 @@ export const Playtime = Type.Record(Type.String(), PlaytimeEntry, {
   description: 'Map from version ID to playtime, with at most 2,000 entries',
 })
 
-export const AffiliateClick = Type.Object(
-  { url: WebUrl('URL of the page that the click led to'), affiliate_code_id: Id() },
-  { title: 'AffiliateClick' },
-)
+export const AffiliateClick = NamedObject('AffiliateClick', {
+  url: WebUrl('URL of the page that the click led to'),
+  affiliate_code_id: Id(),
+})
 
 /** Default number of days of project statistics. */
 export const STATISTICS_DAYS = 30

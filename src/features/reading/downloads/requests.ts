@@ -1,7 +1,7 @@
 // Schemas of downloads, and the parser of the `Range` header.
 import Type, { type Static } from 'typebox'
 import { filterQuery } from '#features/catalogue/versions/lookup/list-requests.ts'
-import { Id, Time } from '#lib/schema/schema-parts.ts'
+import { Id, NamedObject, Time } from '#lib/schema/schema-parts.ts'
 
 /** A detail about the download. Every value is accepted, because an invalid hint must not prevent the download. */
 const Hint = (description: string) => Type.Optional(Type.Unsafe<unknown>({ description }))
@@ -60,39 +60,32 @@ export const PictureParams = Type.Object({ folder: Folder, picture: Picture })
 /** Maximum number of reports per request. */
 const REPORTS_MAX = 1_000
 
-export const ReportedDownload = Type.Object(
-  {
-    url: Type.String({ maxLength: 8192, description: 'URL or path of the file, including the query string' }),
-    ip: Type.String({
-      maxLength: 64,
-      description: 'IP address of the client. Stored only as a hash whose key changes daily',
+export const ReportedDownload = NamedObject('ReportedDownload', {
+  url: Type.String({ maxLength: 8192, description: 'URL or path of the file, including the query string' }),
+  ip: Type.String({
+    maxLength: 64,
+    description: 'IP address of the client. Stored only as a hash whose key changes daily',
+  }),
+  at: Type.Optional(Time('Time of the download (RFC 3339), at most 7 days ago. Default: now')),
+  signed_in: Type.Optional(Type.Boolean({ description: 'Whether the client was signed in. Default: false' })),
+  headers: Type.Optional(
+    Type.Record(Type.String(), Type.String({ maxLength: 8192 }), {
+      maxProperties: 100,
+      description: 'Headers of the request. Depot uses `user-agent`, `referer` and the country header',
     }),
-    at: Type.Optional(Time('Time of the download (RFC 3339), at most 7 days ago. Default: now')),
-    signed_in: Type.Optional(Type.Boolean({ description: 'Whether the client was signed in. Default: false' })),
-    headers: Type.Optional(
-      Type.Record(Type.String(), Type.String({ maxLength: 8192 }), {
-        maxProperties: 100,
-        description: 'Headers of the request. Depot uses `user-agent`, `referer` and the country header',
-      }),
-    ),
-  },
-  { title: 'ReportedDownload' },
-)
+  ),
+})
 export type ReportedDownload = Static<typeof ReportedDownload>
 
-export const ReportedDownloads = Type.Object(
-  { downloads: Type.Array(ReportedDownload, { maxItems: REPORTS_MAX }) },
-  { title: 'ReportedDownloads' },
-)
+export const ReportedDownloads = NamedObject('ReportedDownloads', {
+  downloads: Type.Array(ReportedDownload, { maxItems: REPORTS_MAX }),
+})
 
-export const CountedDownloads = Type.Object(
-  {
-    counted: Type.Integer({ description: 'Number of counted reports' }),
-    capped: Type.Integer({ description: 'Number of reports over the limit per IP address and project. Not counted' }),
-    unknown: Type.Integer({ description: 'Number of reports of files that do not exist. Not counted' }),
-  },
-  { title: 'CountedDownloads' },
-)
+export const CountedDownloads = NamedObject('CountedDownloads', {
+  counted: Type.Integer({ description: 'Number of counted reports' }),
+  capped: Type.Integer({ description: 'Number of reports over the limit per IP address and project. Not counted' }),
+  unknown: Type.Integer({ description: 'Number of reports of files that do not exist. Not counted' }),
+})
 export type CountedDownloads = Static<typeof CountedDownloads>
 
 export type ByteRange = { start: number; end: number }

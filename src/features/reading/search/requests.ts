@@ -1,7 +1,7 @@
 // Converts the parameters of a search request, from the URL or a JSON body, to a query in normal form.
 import Type, { type Static } from 'typebox'
 import { invalidInput } from '#lib/errors.ts'
-import { Nullable } from '#lib/schema/schema-parts.ts'
+import { NamedObject, Nullable } from '#lib/schema/schema-parts.ts'
 import { characterCount } from '#lib/text/text-rules.ts'
 import { normalize } from '#ports/search-index/filter/normalize.ts'
 import { parseFilter } from '#ports/search-index/filter/parse.ts'
@@ -86,25 +86,22 @@ const NumberText = Type.String({ maxLength: 20 })
 const Text = (maxLength: number, description: string) =>
   Type.Optional(Nullable(Type.String({ maxLength, description })))
 
-export const SearchBody = Type.Object(
-  {
-    query: Text(QUERY_LENGTH_MAX, about.query),
-    limit: Type.Optional(Type.Union([Limit, NumberText, Type.Null()])),
-    offset: Type.Optional(Type.Union([Offset, NumberText, Type.Null()])),
-    index: Type.Optional(Nullable(Type.Enum(['', ...INDEX_NAMES], { description: about.index }))),
-    new_filters: Text(FILTER_LENGTH_MAX, about.new_filters),
-    facets: Type.Optional(
-      Type.Union([
-        Type.String({ maxLength: FILTER_LENGTH_MAX, description: about.facets }),
-        Type.Array(Type.Unknown(), { maxItems: FACETS_MAX, description: 'The same as an array' }),
-        Type.Null(),
-      ]),
-    ),
-    filters: Text(FILTER_LENGTH_MAX, about.filters),
-    version: Text(FILTER_LENGTH_MAX, about.version),
-  },
-  { title: 'SearchRequest' },
-)
+export const SearchBody = NamedObject('SearchRequest', {
+  query: Text(QUERY_LENGTH_MAX, about.query),
+  limit: Type.Optional(Type.Union([Limit, NumberText, Type.Null()])),
+  offset: Type.Optional(Type.Union([Offset, NumberText, Type.Null()])),
+  index: Type.Optional(Nullable(Type.Enum(['', ...INDEX_NAMES], { description: about.index }))),
+  new_filters: Text(FILTER_LENGTH_MAX, about.new_filters),
+  facets: Type.Optional(
+    Type.Union([
+      Type.String({ maxLength: FILTER_LENGTH_MAX, description: about.facets }),
+      Type.Array(Type.Unknown(), { maxItems: FACETS_MAX, description: 'The same as an array' }),
+      Type.Null(),
+    ]),
+  ),
+  filters: Text(FILTER_LENGTH_MAX, about.filters),
+  version: Text(FILTER_LENGTH_MAX, about.version),
+})
 
 /** The parameters as received: numbers as string or number, facets as string or array. Other types are rejected. */
 export type SearchRequest = Readonly<Partial<Record<keyof Static<typeof SearchParameters>, unknown>>>

@@ -1,6 +1,6 @@
 // The response schemas of search. The index returns serialised responses, which these schemas describe.
 import Type, { type Static } from 'typebox'
-import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
+import { NamedObject, Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 
 const Texts = Type.Array(Type.String())
 const Sides = Type.Array(Type.String(), { description: 'One value for the project; empty without versions' })
@@ -59,41 +59,35 @@ const SearchHit = Type.Object(
 )
 export type SearchHit = Static<typeof SearchHit>
 
-export const SearchResult = Type.Object(
-  {
-    hits: Type.Array(SearchHit),
-    page: Type.Integer({ minimum: 1, description: 'Starts at 1' }),
-    hits_per_page: Type.Integer({ minimum: 1 }),
-    total_hits: Type.Integer({ minimum: 0, description: 'Exact number of matching projects' }),
-  },
-  { title: 'SearchResult' },
-)
+export const SearchResult = NamedObject('SearchResult', {
+  hits: Type.Array(SearchHit),
+  page: Type.Integer({ minimum: 1, description: 'Starts at 1' }),
+  hits_per_page: Type.Integer({ minimum: 1 }),
+  total_hits: Type.Integer({ minimum: 0, description: 'Exact number of matching projects' }),
+})
 
 /** The first matches of a text, for fields that suggest while a user types. */
-export const Suggestions = Type.Object(
-  {
-    projects: Type.Array(
-      Type.Object({
-        id: Type.String(),
-        slug: Type.String(),
-        name: Type.String(),
-        project_types: Texts,
-        icon_url: Nullable(Type.String()),
-        color: Nullable(Type.Integer({ description: 'RGB colour derived from the icon' })),
-      }),
-      { maxItems: 5, description: 'The first hits of a search' },
-    ),
-    users: Type.Array(
-      Type.Object({ id: Type.String(), username: Type.String(), avatar_url: Nullable(Type.String()) }),
-      { maxItems: 3, description: 'Users whose name begins with the text' },
-    ),
-    tags: Type.Array(Type.Object({ name: Type.String(), kind: Type.Enum(['category', 'loader', 'game_version']) }), {
-      maxItems: 4,
-      description: 'Tags with words that begin with the text; released game versions',
+export const Suggestions = NamedObject('Suggestions', {
+  projects: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      slug: Type.String(),
+      name: Type.String(),
+      project_types: Texts,
+      icon_url: Nullable(Type.String()),
+      color: Nullable(Type.Integer({ description: 'RGB colour derived from the icon' })),
     }),
-  },
-  { title: 'Suggestions' },
-)
+    { maxItems: 5, description: 'The first hits of a search' },
+  ),
+  users: Type.Array(Type.Object({ id: Type.String(), username: Type.String(), avatar_url: Nullable(Type.String()) }), {
+    maxItems: 3,
+    description: 'Users whose name begins with the text',
+  }),
+  tags: Type.Array(Type.Object({ name: Type.String(), kind: Type.Enum(['category', 'loader', 'game_version']) }), {
+    maxItems: 4,
+    description: 'Tags with words that begin with the text; released game versions',
+  }),
+})
 
 const Counts = (description: string) => Type.Record(Type.String(), Type.Integer({ minimum: 0 }), { description })
 
@@ -113,30 +107,27 @@ export const FacetCounts = Type.Object(
   },
 )
 
-export const IndexStateView = Type.Object(
-  {
-    state: Type.Enum(['closed', 'opening', 'building', 'ready', 'rebuilding', 'failing'], {
-      description:
-        '`closed`: no search has been made since the start. `building`: searches fail until the first index is complete. ' +
-        '`rebuilding`: searches use the old index. `failing`: the index does not follow the database',
-    }),
-    documents: Type.Integer({ description: 'Projects in the index' }),
-    projects: Type.Integer({ description: 'Projects that should be in the index' }),
-    memory_bytes: Type.Integer({ description: 'Memory of the index, in bytes; 0 if a service contains the index' }),
-    changed: Nullable(
-      Type.String({ format: 'date-time', description: 'Last change of the index; null if it is unknown' }),
+export const IndexStateView = NamedObject('SearchIndexState', {
+  state: Type.Enum(['closed', 'opening', 'building', 'ready', 'rebuilding', 'failing'], {
+    description:
+      '`closed`: no search has been made since the start. `building`: searches fail until the first index is complete. ' +
+      '`rebuilding`: searches use the old index. `failing`: the index does not follow the database',
+  }),
+  documents: Type.Integer({ description: 'Projects in the index' }),
+  projects: Type.Integer({ description: 'Projects that should be in the index' }),
+  memory_bytes: Type.Integer({ description: 'Memory of the index, in bytes; 0 if a service contains the index' }),
+  changed: Nullable(
+    Type.String({ format: 'date-time', description: 'Last change of the index; null if it is unknown' }),
+  ),
+  is_requested: Type.Boolean({ description: 'Whether a requested rebuild has not finished' }),
+  rebuild: Nullable(
+    Type.Object(
+      { built: Type.Integer(), total: Type.Integer() },
+      {
+        description: 'Progress of a build, in projects; null if none runs or another process runs it',
+      },
     ),
-    is_requested: Type.Boolean({ description: 'Whether a requested rebuild has not finished' }),
-    rebuild: Nullable(
-      Type.Object(
-        { built: Type.Integer(), total: Type.Integer() },
-        {
-          description: 'Progress of a build, in projects; null if none runs or another process runs it',
-        },
-      ),
-    ),
-    error: Nullable(Type.String({ description: 'Why the index does not follow the database' })),
-  },
-  { title: 'SearchIndexState' },
-)
+  ),
+  error: Nullable(Type.String({ description: 'Why the index does not follow the database' })),
+})
 export type IndexStateView = Static<typeof IndexStateView>

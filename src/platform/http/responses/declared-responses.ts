@@ -1,37 +1,36 @@
 // Response schemas and helpers that all routes share.
+
 import type { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
 import { ERRORS } from '#lib/errors.ts'
 import { ERRORS_MAX } from '#lib/schema/refusals.ts'
+import { NamedObject } from '#lib/schema/schema-parts.ts'
 
 const CODES = [...new Set(Object.values(ERRORS).map(({ error }) => `\`${error}\``))].sort().join(', ')
 
-const ErrorBody = Type.Object(
-  {
-    error: Type.String({ description: `Error code: one of ${CODES}`, examples: ['validation_error'] }),
-    description: Type.String({
-      description: 'Message for people. Its wording can change',
-      examples: ['Field name: must be at least 3 characters long'],
+const ErrorBody = NamedObject('Error', {
+  error: Type.String({ description: `Error code: one of ${CODES}`, examples: ['validation_error'] }),
+  description: Type.String({
+    description: 'Message for people. Its wording can change',
+    examples: ['Field name: must be at least 3 characters long'],
+  }),
+  details: Type.Optional(
+    Type.Unsafe<Record<string, unknown>>({
+      type: 'object',
+      additionalProperties: true,
+      description: 'Machine-readable details, such as `field`: the path of the invalid value, in dotted form',
+      examples: [{ field: 'name', message: 'must be at least 3 characters long' }],
     }),
-    details: Type.Optional(
-      Type.Unsafe<Record<string, unknown>>({
-        type: 'object',
-        additionalProperties: true,
-        description: 'Machine-readable details, such as `field`: the path of the invalid value, in dotted form',
-        examples: [{ field: 'name', message: 'must be at least 3 characters long' }],
-      }),
-    ),
-    errors: Type.Optional(
-      Type.Array(Type.Object({ error: Type.String(), field: Type.String(), message: Type.String() }), {
-        maxItems: ERRORS_MAX,
-        description:
-          'With 400, the errors of fields; the first one is also in `details`. Other fields can have errors that were not checked',
-      }),
-    ),
-  },
-  { title: 'Error' },
-)
+  ),
+  errors: Type.Optional(
+    Type.Array(Type.Object({ error: Type.String(), field: Type.String(), message: Type.String() }), {
+      maxItems: ERRORS_MAX,
+      description:
+        'With 400, the errors of fields; the first one is also in `details`. Other fields can have errors that were not checked',
+    }),
+  ),
+})
 
 const ERROR_RESPONSES = { '4xx': ErrorBody, '5xx': ErrorBody } as const
 

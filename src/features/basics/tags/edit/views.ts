@@ -1,7 +1,7 @@
 // Responses of the routes with which operators edit tags.
 
 import Type, { type TObject } from 'typebox'
-import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
+import { NamedObject, Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { MIB } from '#lib/text/sizes.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import { defineCache } from '#platform/cache/definitions.ts'
@@ -29,15 +29,12 @@ const listView = <Row extends TObject>(row: Row) =>
     ),
   })
 
-export const EditableTags = Type.Object(
-  {
-    games: listView(TAG_LISTS.games.items),
-    loaders: listView(TAG_LISTS.loaders.items),
-    categories: listView(TAG_LISTS.categories.items),
-    game_versions: listView(TAG_LISTS.game_versions.items),
-  },
-  { title: 'EditableTags' },
-)
+export const EditableTags = NamedObject('EditableTags', {
+  games: listView(TAG_LISTS.games.items),
+  loaders: listView(TAG_LISTS.loaders.items),
+  categories: listView(TAG_LISTS.categories.items),
+  game_versions: listView(TAG_LISTS.game_versions.items),
+})
 type EditableList<Row> = {
   source: 'files' | 'operator'
   revision: number

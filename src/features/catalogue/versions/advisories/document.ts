@@ -1,6 +1,6 @@
 // The OSV documents of advisories. https://ossf.github.io/osv-schema/ describes the format.
 import Type, { type Static } from 'typebox'
-import { Timestamp } from '#lib/schema/schema-parts.ts'
+import { NamedObject, Timestamp } from '#lib/schema/schema-parts.ts'
 import type { AdvisoryRow } from './queries.ts'
 import { type AdvisoryStatus, Reference, Severity, STATUSES } from './requests.ts'
 
@@ -40,13 +40,10 @@ export const AdvisoryView = Type.Object(
 )
 export type AdvisoryView = Static<typeof AdvisoryView>
 
-export const AdvisoriesView = Type.Object(
-  {
-    advisories: Type.Array(AdvisoryView),
-    next: Type.Union([Type.String(), Type.Null()], { description: 'Value of `since` for the next page' }),
-  },
-  { title: 'Advisories' },
-)
+export const AdvisoriesView = NamedObject('Advisories', {
+  advisories: Type.Array(AdvisoryView),
+  next: Type.Union([Type.String(), Type.Null()], { description: 'Value of `since` for the next page' }),
+})
 
 const SCHEMA_VERSION = '1.7.5'
 const SHA1_LENGTH = 40

@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { IsUri } from 'typebox/format'
 import { invalidInput, validationError } from '#lib/errors.ts'
-import { Id, IdOrName } from '#lib/schema/schema-parts.ts'
+import { Id, IdOrName, NamedObject } from '#lib/schema/schema-parts.ts'
 import { isBlank } from '#lib/text/text-rules.ts'
 
 export const STATUSES = ['review', 'published', 'rejected', 'withdrawn'] as const
@@ -46,65 +46,53 @@ export const AdvisoryParams = Type.Object({
   }),
 })
 
-export const Severity = Type.Object(
-  {
-    type: Type.Enum(['CVSS_V3', 'CVSS_V4']),
-    score: Type.String({
-      maxLength: 128,
-      description: 'Vector with all base metrics and no others',
-      examples: ['CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H'],
+export const Severity = NamedObject('AdvisorySeverity', {
+  type: Type.Enum(['CVSS_V3', 'CVSS_V4']),
+  score: Type.String({
+    maxLength: 128,
+    description: 'Vector with all base metrics and no others',
+    examples: ['CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H'],
+  }),
+})
+
+export const Reference = NamedObject('AdvisoryReference', {
+  type: Type.Enum([...REFERENCE_TYPES]),
+  url: Type.String({ maxLength: 2048, description: 'An http or https address' }),
+})
+
+export const NewAdvisory = NamedObject('NewAdvisory', {
+  project: Type.Optional(IdOrName('ID or slug of the project. Only moderators can leave it out')),
+  versions: Type.Optional(
+    Type.Array(Id(), { maxItems: VERSIONS_MAX, description: 'IDs of the affected versions of the project' }),
+  ),
+  hashes: Type.Optional(
+    Type.Array(Type.String({ maxLength: SHA512_LENGTH }), {
+      maxItems: HASHES_MAX,
+      description: 'SHA-1 or SHA-512 of other affected files, which Depot need not have',
     }),
-  },
-  { title: 'AdvisorySeverity' },
-)
-
-export const Reference = Type.Object(
-  {
-    type: Type.Enum([...REFERENCE_TYPES]),
-    url: Type.String({ maxLength: 2048, description: 'An http or https address' }),
-  },
-  { title: 'AdvisoryReference' },
-)
-
-export const NewAdvisory = Type.Object(
-  {
-    project: Type.Optional(IdOrName('ID or slug of the project. Only moderators can leave it out')),
-    versions: Type.Optional(
-      Type.Array(Id(), { maxItems: VERSIONS_MAX, description: 'IDs of the affected versions of the project' }),
-    ),
-    hashes: Type.Optional(
-      Type.Array(Type.String({ maxLength: SHA512_LENGTH }), {
-        maxItems: HASHES_MAX,
-        description: 'SHA-1 or SHA-512 of other affected files, which Depot need not have',
-      }),
-    ),
-    summary: Type.String({ minLength: 1, maxLength: 200, description: 'One line of plain text' }),
-    details: Type.String({ maxLength: 65_536, description: 'CommonMark' }),
-    severity: Type.Optional(Type.Array(Severity, { maxItems: 2 })),
-    references: Type.Optional(Type.Array(Reference, { maxItems: 50 })),
-    aliases: Type.Optional(
-      Type.Array(Type.String({ maxLength: 64, pattern: ALIAS_PATTERN }), {
-        maxItems: 20,
-        description: 'IDs of the same problem elsewhere',
-        examples: [['CVE-2026-12345']],
-      }),
-    ),
-    withdraw: Type.Optional(
-      Type.Boolean({ default: false, description: 'Whether its publication withdraws the versions' }),
-    ),
-  },
-  { title: 'NewAdvisory' },
-)
+  ),
+  summary: Type.String({ minLength: 1, maxLength: 200, description: 'One line of plain text' }),
+  details: Type.String({ maxLength: 65_536, description: 'CommonMark' }),
+  severity: Type.Optional(Type.Array(Severity, { maxItems: 2 })),
+  references: Type.Optional(Type.Array(Reference, { maxItems: 50 })),
+  aliases: Type.Optional(
+    Type.Array(Type.String({ maxLength: 64, pattern: ALIAS_PATTERN }), {
+      maxItems: 20,
+      description: 'IDs of the same problem elsewhere',
+      examples: [['CVE-2026-12345']],
+    }),
+  ),
+  withdraw: Type.Optional(
+    Type.Boolean({ default: false, description: 'Whether its publication withdraws the versions' }),
+  ),
+})
 export type NewAdvisory = Static<typeof NewAdvisory>
 
-export const AdvisoryPatch = Type.Object(
-  {
-    status: Type.Enum(['published', 'rejected', 'withdrawn'], {
-      description: 'From `review` to `published` or `rejected`, and from `published` to `withdrawn`',
-    }),
-  },
-  { title: 'AdvisoryPatch' },
-)
+export const AdvisoryPatch = NamedObject('AdvisoryPatch', {
+  status: Type.Enum(['published', 'rejected', 'withdrawn'], {
+    description: 'From `review` to `published` or `rejected`, and from `published` to `withdrawn`',
+  }),
+})
 export type AdvisoryPatch = Static<typeof AdvisoryPatch>
 
 export const AdvisoriesQuery = Type.Object({
@@ -125,15 +113,12 @@ export const AdvisoriesQuery = Type.Object({
   ),
 })
 
-export const MatchBody = Type.Object(
-  {
-    hashes: Type.Array(Type.String({ maxLength: SHA512_LENGTH }), {
-      maxItems: MATCHED_HASHES_MAX,
-      description: 'SHA-1 or SHA-512, hexadecimal. Others match nothing',
-    }),
-  },
-  { title: 'AdvisoryMatchRequest' },
-)
+export const MatchBody = NamedObject('AdvisoryMatchRequest', {
+  hashes: Type.Array(Type.String({ maxLength: SHA512_LENGTH }), {
+    maxItems: MATCHED_HASHES_MAX,
+    description: 'SHA-1 or SHA-512, hexadecimal. Others match nothing',
+  }),
+})
 
 export const isAdvisoryId = (text: string): boolean => ID.test(text)
 

@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { SETTABLE_VERSION_STATUSES } from '#features/basics/access/version-status.ts'
 import { ScheduledAt } from '#features/catalogue/projects/schedule-release.ts'
-import { Id, Maybe, Nullable } from '#lib/schema/schema-parts.ts'
+import { Id, Maybe, NamedObject, Nullable } from '#lib/schema/schema-parts.ts'
 import { ALGORITHMS } from '../hashes/resolve-files.ts'
 import { FILE_TYPES, WITHDRAWAL_KINDS } from '../kinds.ts'
 import { CHANGELOG_LENGTH_MAX, describedFields, LOADERS_MAX, versionFields } from '../publish/requests.ts'
@@ -10,18 +10,15 @@ import { CHANGELOG_LENGTH_MAX, describedFields, LOADERS_MAX, versionFields } fro
 /** Maximum length of the reason, in characters. */
 export const WITHDRAWAL_REASON_MAX = 500
 
-export const Withdrawal = Type.Object(
-  {
-    kind: Type.Enum([...WITHDRAWAL_KINDS]),
-    reason: Type.String({
-      minLength: 1,
-      maxLength: WITHDRAWAL_REASON_MAX,
-      description: 'Why the version should not be used, as plain text that everyone sees',
-    }),
-    replacement: Maybe(Id('ID of another version of the project, which should be used instead')),
-  },
-  { title: 'VersionWithdrawal' },
-)
+export const Withdrawal = NamedObject('VersionWithdrawal', {
+  kind: Type.Enum([...WITHDRAWAL_KINDS]),
+  reason: Type.String({
+    minLength: 1,
+    maxLength: WITHDRAWAL_REASON_MAX,
+    description: 'Why the version should not be used, as plain text that everyone sees',
+  }),
+  replacement: Maybe(Id('ID of another version of the project, which should be used instead')),
+})
 export type Withdrawal = Static<typeof Withdrawal>
 
 export const versionPatchKeys = {
@@ -71,15 +68,12 @@ export const VersionPatch = Type.Object(versionPatchKeys, {
 })
 export type VersionPatch = Static<typeof VersionPatch>
 
-export const VersionBulkPatch = Type.Object(
-  {
-    status: Type.Optional(Type.Enum([...SETTABLE_VERSION_STATUSES])),
-    featured: Type.Optional(versionFields.featured),
-    version_type: Type.Optional(versionFields.version_type),
-    ordering: Type.Optional(versionFields.ordering),
-  },
-  { title: 'VersionBulkPatch' },
-)
+export const VersionBulkPatch = NamedObject('VersionBulkPatch', {
+  status: Type.Optional(Type.Enum([...SETTABLE_VERSION_STATUSES])),
+  featured: Type.Optional(versionFields.featured),
+  version_type: Type.Optional(versionFields.version_type),
+  ordering: Type.Optional(versionFields.ordering),
+})
 export type VersionBulkPatch = Static<typeof VersionBulkPatch>
 
 /** The patch without loader fields. */

@@ -1,20 +1,17 @@
 // Response schema of proposals.
 import Type, { type TSchema } from 'typebox'
-import { Nullable } from '#lib/schema/schema-parts.ts'
+import { NamedObject, Nullable } from '#lib/schema/schema-parts.ts'
 import { DEPENDENCY_TYPES, VERSION_TYPES } from '../kinds.ts'
 import type { FieldProposals, Proposal } from './propose.ts'
 import type { DependencyProposal } from './propose-dependencies.ts'
 
-const SourceView = Type.Object(
-  {
-    kind: Type.Enum(['manifest', 'file_name', 'previous_version']),
-    file: Type.Optional(Type.String({ description: 'Name of the file' })),
-    entry: Type.Optional(Type.String({ description: 'Entry of the archive that declares the value' })),
-    version_id: Type.Optional(Type.String()),
-    version_number: Type.Optional(Type.String()),
-  },
-  { title: 'ProposalSource' },
-)
+const SourceView = NamedObject('ProposalSource', {
+  kind: Type.Enum(['manifest', 'file_name', 'previous_version']),
+  file: Type.Optional(Type.String({ description: 'Name of the file' })),
+  entry: Type.Optional(Type.String({ description: 'Entry of the archive that declares the value' })),
+  version_id: Type.Optional(Type.String()),
+  version_number: Type.Optional(Type.String()),
+})
 const ConfidenceView = Type.Enum(['high', 'medium', 'low'], {
   description:
     '`high`: the source states the value. `medium`: the value is derived from it. `low`: the value is a guess',

@@ -9,7 +9,7 @@ import { isIdForm } from '#lib/ids.ts'
 import { renameAliases } from '#lib/schema/aliases.ts'
 import { Refusals } from '#lib/schema/refusals.ts'
 import { checkBody, checkParts } from '#lib/schema/schema-errors.ts'
-import { Id, Maybe, Nullable, Ordering } from '#lib/schema/schema-parts.ts'
+import { Id, Maybe, NamedObject, Nullable, Ordering } from '#lib/schema/schema-parts.ts'
 import { isBlank, VERSION_NUMBER_PATTERN } from '#lib/text/text-rules.ts'
 import { checkDraftFields, checkLoaderFields } from '#taxonomy/loader-fields.ts'
 import { checkLoaders, type Taxonomy } from '#taxonomy/taxonomy.ts'
@@ -252,13 +252,10 @@ export function rejectDuplicateDependencies(
 }
 
 /** Description of files that are added to a version. */
-export const FilesData = Type.Object(
-  {
-    file_types: Maybe(Type.Record(Type.String({ maxLength: 255 }), FileTypeInput)),
-    file_parts: Maybe(UploadNames),
-  },
-  { title: 'VersionFilesAdd' },
-)
+export const FilesData = NamedObject('VersionFilesAdd', {
+  file_types: Maybe(Type.Record(Type.String({ maxLength: 255 }), FileTypeInput)),
+  file_parts: Maybe(UploadNames),
+})
 const filesValidator = Compile(FilesData)
 
 /** `fileParts`: the names of uploads; parts of the form need not be listed. */

@@ -1,41 +1,35 @@
 // Response schemas of the entries of archives and of projects by hash.
 import Type, { type Static } from 'typebox'
-import { Nullable } from '#lib/schema/schema-parts.ts'
+import { NamedObject, Nullable } from '#lib/schema/schema-parts.ts'
 import { LABELS } from './labels.ts'
 import type { FoundFile } from './projects-by-hash.ts'
 import { type FileEntries, STATES } from './read-entries.ts'
 
-const EntryView = Type.Object(
-  {
-    path: Type.String(),
-    size: Nullable(Type.Integer({ description: 'Size in bytes; null if the entry was removed' })),
-    size_before: Nullable(Type.Integer()),
-    state: Type.Enum([...STATES]),
-    labels: Type.Array(Type.Enum([...LABELS])),
-  },
-  { title: 'ArchiveEntry' },
-)
+const EntryView = NamedObject('ArchiveEntry', {
+  path: Type.String(),
+  size: Nullable(Type.Integer({ description: 'Size in bytes; null if the entry was removed' })),
+  size_before: Nullable(Type.Integer()),
+  state: Type.Enum([...STATES]),
+  labels: Type.Array(Type.Enum([...LABELS])),
+})
 
-export const EntriesView = Type.Object(
-  {
-    files: Type.Array(
-      Type.Object({
-        id: Type.String(),
-        filename: Type.String(),
-        primary: Type.Boolean(),
-        against: Nullable(Type.String({ description: 'ID of the file with which the entries are compared' })),
-        archive: Type.Boolean({ description: 'Whether the file is a readable archive' }),
-        counts: Nullable(
-          Type.Record(Type.String(), Type.Integer(), { description: 'Number of entries by state and by label' }),
-        ),
-        matches: Type.Integer({ description: 'Number of entries that match the filter' }),
-        entries: Type.Array(EntryView, { description: 'By path' }),
-      }),
-    ),
-    omitted: Type.Integer({ description: 'Number of files that were not read' }),
-  },
-  { title: 'VersionEntries' },
-)
+export const EntriesView = NamedObject('VersionEntries', {
+  files: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      filename: Type.String(),
+      primary: Type.Boolean(),
+      against: Nullable(Type.String({ description: 'ID of the file with which the entries are compared' })),
+      archive: Type.Boolean({ description: 'Whether the file is a readable archive' }),
+      counts: Nullable(
+        Type.Record(Type.String(), Type.Integer(), { description: 'Number of entries by state and by label' }),
+      ),
+      matches: Type.Integer({ description: 'Number of entries that match the filter' }),
+      entries: Type.Array(EntryView, { description: 'By path' }),
+    }),
+  ),
+  omitted: Type.Integer({ description: 'Number of files that were not read' }),
+})
 
 export function toEntriesView({
   files,
@@ -59,41 +53,35 @@ export function toEntriesView({
   }
 }
 
-export const EntryTextView = Type.Object(
-  {
-    path: Type.String(),
-    size: Type.Integer(),
-    text: Nullable(Type.String({ description: 'At most 64 KiB; null if the entry is not UTF-8 text' })),
-    complete: Type.Boolean({ description: 'Whether `text` is the whole entry' }),
-  },
-  { title: 'ArchiveEntryText' },
-)
+export const EntryTextView = NamedObject('ArchiveEntryText', {
+  path: Type.String(),
+  size: Type.Integer(),
+  text: Nullable(Type.String({ description: 'At most 64 KiB; null if the entry is not UTF-8 text' })),
+  complete: Type.Boolean({ description: 'Whether `text` is the whole entry' }),
+})
 
-export const ProjectsOfFilesView = Type.Object(
-  {
-    projects: Type.Array(
-      Type.Object({
-        id: Type.String(),
-        slug: Type.String(),
-        name: Type.String(),
-        status: Type.String(),
-        downloads: Type.Integer(),
-        files: Type.Array(
-          Type.Object({
-            sha512: Type.String(),
-            filename: Type.String(),
-            version_id: Type.String(),
-            version_number: Type.String(),
-            version_status: Type.String(),
-          }),
-        ),
-      }),
-      { description: 'Most downloaded first' },
-    ),
-    complete: Type.Boolean({ description: 'False if there are more than 1,000 files' }),
-  },
-  { title: 'ProjectsOfFiles' },
-)
+export const ProjectsOfFilesView = NamedObject('ProjectsOfFiles', {
+  projects: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      slug: Type.String(),
+      name: Type.String(),
+      status: Type.String(),
+      downloads: Type.Integer(),
+      files: Type.Array(
+        Type.Object({
+          sha512: Type.String(),
+          filename: Type.String(),
+          version_id: Type.String(),
+          version_number: Type.String(),
+          version_status: Type.String(),
+        }),
+      ),
+    }),
+    { description: 'Most downloaded first' },
+  ),
+  complete: Type.Boolean({ description: 'False if there are more than 1,000 files' }),
+})
 
 export function toProjectsView(found: { files: FoundFile[]; complete: boolean }): Static<typeof ProjectsOfFilesView> {
   const projects = new Map<string, Static<typeof ProjectsOfFilesView>['projects'][number]>()

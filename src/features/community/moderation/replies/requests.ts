@@ -1,7 +1,7 @@
 // Requests to create, edit and order saved replies.
 import Type, { type Static } from 'typebox'
 import { validationError } from '#lib/errors.ts'
-import { Id } from '#lib/schema/schema-parts.ts'
+import { Id, NamedObject } from '#lib/schema/schema-parts.ts'
 import { checkText } from '#lib/text/text-rules.ts'
 
 const TOPIC = { min: 1, max: 64, visible: true }
@@ -27,10 +27,7 @@ const Body = Type.String({
   description: `Markdown. Pages replace ${PLACEHOLDERS} by names when a moderator inserts the text`,
 })
 
-export const NewReply = Type.Object(
-  { topic: Topic, language: Language, title: Title, body: Body },
-  { title: 'NewSavedReply' },
-)
+export const NewReply = NamedObject('NewSavedReply', { topic: Topic, language: Language, title: Title, body: Body })
 export type NewReply = Static<typeof NewReply>
 
 export const ReplyPatch = Type.Partial(NewReply, { title: 'SavedReplyPatch' })
@@ -46,15 +43,12 @@ export function checkReply<Fields extends ReplyPatch>(fields: Fields): Fields {
   return fields
 }
 
-export const ReplyOrder = Type.Object(
-  {
-    ids: Type.Array(Id(), {
-      maxItems: REPLIES_MAX,
-      description: 'IDs of all saved replies, in the new order',
-    }),
-  },
-  { title: 'SavedReplyOrder' },
-)
+export const ReplyOrder = NamedObject('SavedReplyOrder', {
+  ids: Type.Array(Id(), {
+    maxItems: REPLIES_MAX,
+    description: 'IDs of all saved replies, in the new order',
+  }),
+})
 
 /** @throws ApiError `validation_error` if an ID occurs twice. */
 export function parseOrder({ ids }: Static<typeof ReplyOrder>): string[] {

@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
-import { Id } from '#lib/schema/schema-parts.ts'
+import { Id, NamedObject } from '#lib/schema/schema-parts.ts'
 import { checkText } from '#lib/text/text-rules.ts'
 import { HOUR_MS } from '#lib/time.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
@@ -34,48 +34,45 @@ const MESSAGE = { min: 1, max: 2_000, visible: true }
 /** Maximum number of projects of one takedown. */
 export const PROJECTS_MAX = 100
 
-export const TakedownInput = Type.Object(
-  {
-    kind: Type.Enum([...TAKEDOWN_KINDS], {
-      description:
-        '`file`: all projects with a file. `image`: the project in whose gallery or texts the image is. `user`: the text of ' +
-        'their profile',
+export const TakedownInput = NamedObject('TakedownInput', {
+  kind: Type.Enum([...TAKEDOWN_KINDS], {
+    description:
+      '`file`: all projects with a file. `image`: the project in whose gallery or texts the image is. `user`: the text of ' +
+      'their profile',
+  }),
+  id: Type.String({ maxLength: 128, description: 'ID of the content; of a file, its SHA-512 hash' }),
+  reason: Type.String({ maxLength: 64, description: 'Report type from `GET /v3/report_type`' }),
+  reference: Type.Optional(
+    Type.String({ maxLength: REFERENCE.max, description: 'Report or document that is the cause' }),
+  ),
+  visibility: Type.Enum([...VISIBILITIES], {
+    description:
+      '`withheld`, `rejected`: status of the projects, or of the collection. `unlisted`: status of the versions. ' +
+      '`cleared`: the text is removed',
+  }),
+  projects: Type.Optional(
+    Type.Array(Id(), { maxItems: PROJECTS_MAX, description: 'Only these projects. Default: all that are concerned' }),
+  ),
+  message: Type.Optional(
+    Type.String({
+      minLength: MESSAGE.min,
+      maxLength: MESSAGE.max,
+      description: 'Message to the members, in Markdown',
     }),
-    id: Type.String({ maxLength: 128, description: 'ID of the content; of a file, its SHA-512 hash' }),
-    reason: Type.String({ maxLength: 64, description: 'Report type from `GET /v3/report_type`' }),
-    reference: Type.Optional(
-      Type.String({ maxLength: REFERENCE.max, description: 'Report or document that is the cause' }),
-    ),
-    visibility: Type.Enum([...VISIBILITIES], {
+  ),
+  block_files: Type.Optional(
+    Type.Boolean({
+      default: true,
       description:
-        '`withheld`, `rejected`: status of the projects, or of the collection. `unlisted`: status of the versions. ' +
-        '`cleared`: the text is removed',
+        'Whether to block the contents of the files: nobody can download or upload them in any project, until the ' +
+        'takedown is undone or an operator lifts the block. If false and the projects are rejected, other projects can ' +
+        'publish the files. Only for `project`, `version` and `file`',
     }),
-    projects: Type.Optional(
-      Type.Array(Id(), { maxItems: PROJECTS_MAX, description: 'Only these projects. Default: all that are concerned' }),
-    ),
-    message: Type.Optional(
-      Type.String({
-        minLength: MESSAGE.min,
-        maxLength: MESSAGE.max,
-        description: 'Message to the members, in Markdown',
-      }),
-    ),
-    block_files: Type.Optional(
-      Type.Boolean({
-        default: true,
-        description:
-          'Whether to block the contents of the files: nobody can download or upload them in any project, until the ' +
-          'takedown is undone or an operator lifts the block. If false and the projects are rejected, other projects can ' +
-          'publish the files. Only for `project`, `version` and `file`',
-      }),
-    ),
-    dry_run: Type.Optional(
-      Type.Boolean({ default: false, description: 'Whether to only return what the takedown would change' }),
-    ),
-  },
-  { title: 'TakedownInput' },
-)
+  ),
+  dry_run: Type.Optional(
+    Type.Boolean({ default: false, description: 'Whether to only return what the takedown would change' }),
+  ),
+})
 export type Takedown = Omit<Static<typeof TakedownInput>, 'dry_run' | 'reference' | 'block_files'> & {
   reference: string
   block_files: boolean

@@ -4,17 +4,14 @@ import { isSuspended } from '#features/basics/access/accounts.ts'
 import type { FilesConfig } from '#features/basics/images/hosted-image.ts'
 import type { AccountRow } from '#features/people/users/queries.ts'
 import { toPublicUserView, UserView } from '#features/people/users/views.ts'
-import { Nullable, Timestamp, toView } from '#lib/schema/schema-parts.ts'
+import { NamedObject, Nullable, Timestamp, toView } from '#lib/schema/schema-parts.ts'
 import type { NoteRow, UserRecord } from './queries.ts'
 
-export const OwnerRecordView = Type.Object(
-  {
-    approved: Type.Integer({ description: 'Number of reviews that ended with an approval' }),
-    rejected: Type.Integer({ description: 'Number of decisions that rejected or withheld a project' }),
-    reports: Type.Integer({ description: 'Number of reports about the owner, their projects and versions' }),
-  },
-  { title: 'OwnerRecord' },
-)
+export const OwnerRecordView = NamedObject('OwnerRecord', {
+  approved: Type.Integer({ description: 'Number of reviews that ended with an approval' }),
+  rejected: Type.Integer({ description: 'Number of decisions that rejected or withheld a project' }),
+  reports: Type.Integer({ description: 'Number of reports about the owner, their projects and versions' }),
+})
 
 const project = { project_id: Type.String(), project_slug: Type.String(), project_name: Type.String() }
 const Moderator = Nullable(Type.String({ description: 'Username of the moderator' }))
@@ -154,14 +151,11 @@ function timelineOf(account: AccountRow, record: UserRecord): UserRecordView['ti
     .map((entry) => ({ ...entry, at: entry.at.toISOString() }))
 }
 
-export const NoteView = Type.Object(
-  {
-    body: Type.String({ description: 'Markdown; empty if there is no note' }),
-    revision: Type.Integer({ description: 'Revision for the next change; 0 if there has never been a note' }),
-    author: Nullable(Type.String({ description: 'Username of the moderator who changed the note last' })),
-    updated: Nullable(Timestamp),
-  },
-  { title: 'UserNote' },
-)
+export const NoteView = NamedObject('UserNote', {
+  body: Type.String({ description: 'Markdown; empty if there is no note' }),
+  revision: Type.Integer({ description: 'Revision for the next change; 0 if there has never been a note' }),
+  author: Nullable(Type.String({ description: 'Username of the moderator who changed the note last' })),
+  updated: Nullable(Timestamp),
+})
 
 export const toNoteView = (row: NoteRow): Static<typeof NoteView> => toView(NoteView, row)

@@ -1,7 +1,7 @@
 // Requests about the reports of an item: the grouped list, and closing several reports.
 import Type, { type Static } from 'typebox'
 import { validationError } from '#lib/errors.ts'
-import { Id } from '#lib/schema/schema-parts.ts'
+import { Id, NamedObject } from '#lib/schema/schema-parts.ts'
 import { checkText } from '#lib/text/text-rules.ts'
 import { Offset } from '#platform/http/query-values.ts'
 import { OUTCOMES, ReportFilterFields } from '../requests.ts'
@@ -16,24 +16,21 @@ export const ReportGroupsQuery = Type.Object({
   offset: Offset,
 })
 
-export const ReportsToClose = Type.Object(
-  {
-    ids: Type.Array(Id(), {
-      minItems: 1,
-      maxItems: CLOSED_MAX,
-      description: 'IDs of open reports about the same item',
+export const ReportsToClose = NamedObject('ReportsToClose', {
+  ids: Type.Array(Id(), {
+    minItems: 1,
+    maxItems: CLOSED_MAX,
+    description: 'IDs of open reports about the same item',
+  }),
+  outcome: Type.Enum([...OUTCOMES], { description: 'Whether the reports led to action' }),
+  message: Type.Optional(
+    Type.String({
+      minLength: MESSAGE.min,
+      maxLength: MESSAGE.max,
+      description: 'Message to each reporter, in Markdown',
     }),
-    outcome: Type.Enum([...OUTCOMES], { description: 'Whether the reports led to action' }),
-    message: Type.Optional(
-      Type.String({
-        minLength: MESSAGE.min,
-        maxLength: MESSAGE.max,
-        description: 'Message to each reporter, in Markdown',
-      }),
-    ),
-  },
-  { title: 'ReportsToClose' },
-)
+  ),
+})
 export type ReportsToClose = Static<typeof ReportsToClose>
 
 /** @throws ApiError `validation_error` naming the field. */

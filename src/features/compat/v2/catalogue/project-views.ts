@@ -8,7 +8,7 @@ import {
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import { PACK_LOADERS_FIELD } from '#features/catalogue/versions/files/pack-loaders.ts'
 import { keepKnownKeys } from '#lib/schema/known-keys.ts'
-import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
+import { NamedObject, Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { bytesToKeep, JsonEntity } from '#lib/text/json-bytes.ts'
 import type { DerivedForm } from '#platform/cache/entries.ts'
 import { sidesOf } from '#ports/search-index/sides.ts'
@@ -21,63 +21,57 @@ const Text = Type.String()
 const Link = Nullable(Text)
 const Texts = Type.Array(Text)
 
-const DonationLink = Type.Object({ id: Text, platform: Text, url: Text }, { title: 'DonationLink' })
-const GalleryItem = Type.Object(
-  {
-    url: Type.String({ description: 'URL of the scaled image' }),
-    raw_url: Type.String({ description: 'URL of the original image' }),
-    featured: Type.Boolean(),
-    title: Nullable(Text),
-    description: Nullable(Text),
-    created: Timestamp,
-    ordering: Type.Integer(),
-  },
-  { title: 'GalleryItem' },
-)
+const DonationLink = NamedObject('DonationLink', { id: Text, platform: Text, url: Text })
+const GalleryItem = NamedObject('GalleryItem', {
+  url: Type.String({ description: 'URL of the scaled image' }),
+  raw_url: Type.String({ description: 'URL of the original image' }),
+  featured: Type.Boolean(),
+  title: Nullable(Text),
+  description: Nullable(Text),
+  created: Timestamp,
+  ordering: Type.Integer(),
+})
 
-export const ProjectV2 = Type.Object(
-  {
-    id: Text,
-    slug: Text,
-    project_type: ProjectTypeView,
-    team: Text,
-    organization: Nullable(Text),
-    title: Text,
-    description: Type.String({ description: 'Summary' }),
-    body: Type.String({ description: 'Description in Markdown' }),
-    body_url: Type.Null(),
-    published: Timestamp,
-    updated: Timestamp,
-    approved: Nullable(Timestamp),
-    queued: Nullable(Timestamp),
-    status: Type.Enum([...PROJECT_STATUSES]),
-    requested_status: Nullable(Text),
-    moderator_message: Nullable(Type.Object({ message: Text, body: Nullable(Text) })),
-    license: Type.Object({ id: Type.String({ description: 'SPDX expression' }), name: Text, url: Link }),
-    downloads: Type.Integer(),
-    followers: Type.Integer(),
-    categories: Texts,
-    additional_categories: Texts,
-    loaders: Type.Array(Text, { description: 'Loaders of the versions. For a pack: the loaders inside it' }),
-    game_versions: Texts,
-    environment: Texts,
-    versions: Type.Array(Text, { description: 'IDs of listed and archived versions, oldest first' }),
-    client_side: SideView,
-    server_side: SideView,
-    icon_url: Link,
-    raw_icon_url: Link,
-    issues_url: Link,
-    source_url: Link,
-    wiki_url: Link,
-    discord_url: Link,
-    donation_urls: Type.Array(DonationLink),
-    gallery: Type.Array(GalleryItem),
-    color: Nullable(Type.Integer({ description: 'RGB colour of the icon' })),
-    thread_id: Text,
-    monetization_status: Type.Enum(['monetized', 'demonetized', 'force-demonetized']),
-  },
-  { title: 'Project' },
-)
+export const ProjectV2 = NamedObject('Project', {
+  id: Text,
+  slug: Text,
+  project_type: ProjectTypeView,
+  team: Text,
+  organization: Nullable(Text),
+  title: Text,
+  description: Type.String({ description: 'Summary' }),
+  body: Type.String({ description: 'Description in Markdown' }),
+  body_url: Type.Null(),
+  published: Timestamp,
+  updated: Timestamp,
+  approved: Nullable(Timestamp),
+  queued: Nullable(Timestamp),
+  status: Type.Enum([...PROJECT_STATUSES]),
+  requested_status: Nullable(Text),
+  moderator_message: Nullable(Type.Object({ message: Text, body: Nullable(Text) })),
+  license: Type.Object({ id: Type.String({ description: 'SPDX expression' }), name: Text, url: Link }),
+  downloads: Type.Integer(),
+  followers: Type.Integer(),
+  categories: Texts,
+  additional_categories: Texts,
+  loaders: Type.Array(Text, { description: 'Loaders of the versions. For a pack: the loaders inside it' }),
+  game_versions: Texts,
+  environment: Texts,
+  versions: Type.Array(Text, { description: 'IDs of listed and archived versions, oldest first' }),
+  client_side: SideView,
+  server_side: SideView,
+  icon_url: Link,
+  raw_icon_url: Link,
+  issues_url: Link,
+  source_url: Link,
+  wiki_url: Link,
+  discord_url: Link,
+  donation_urls: Type.Array(DonationLink),
+  gallery: Type.Array(GalleryItem),
+  color: Nullable(Type.Integer({ description: 'RGB colour of the icon' })),
+  thread_id: Text,
+  monetization_status: Type.Enum(['monetized', 'demonetized', 'force-demonetized']),
+})
 export type ProjectV2 = Static<typeof ProjectV2>
 
 /** Converts a project. `environment` is that of the cached project. */

@@ -9,7 +9,7 @@ import {
   toLoaderFieldValues,
   toLoaderViews,
 } from '#features/basics/tags/views.ts'
-import { Timestamp } from '#lib/schema/schema-parts.ts'
+import { NamedObject, Timestamp } from '#lib/schema/schema-parts.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { listLicenses } from '#taxonomy/licenses.ts'
@@ -21,11 +21,13 @@ const config = { auth: 'public', cache: 'tags' } as const
 const Text = Type.String()
 const Texts = Type.Array(Text)
 const Icon = Type.String({ description: 'SVG' })
-const Loader = Type.Object({ icon: Icon, name: Text, supported_project_types: Texts }, { title: 'Loader' })
-const GameVersion = Type.Object(
-  { version: Text, version_type: Text, date: Timestamp, major: Type.Boolean() },
-  { title: 'GameVersion' },
-)
+const Loader = NamedObject('Loader', { icon: Icon, name: Text, supported_project_types: Texts })
+const GameVersion = NamedObject('GameVersion', {
+  version: Text,
+  version_type: Text,
+  date: Timestamp,
+  major: Type.Boolean(),
+})
 
 /** Display names that are not just the capitalised ID. */
 const DONATION_NAMES: Readonly<Record<string, string>> = {

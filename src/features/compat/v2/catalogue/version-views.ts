@@ -9,61 +9,52 @@ import {
   versionForm,
 } from '#features/catalogue/versions/lookup/version-cache.ts'
 import type { VersionView } from '#features/catalogue/versions/views.ts'
-import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
+import { NamedObject, Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { JsonEntityWithTail } from '#lib/text/json-bytes.ts'
 import type { DerivedForm } from '#platform/cache/entries.ts'
 import { versionLoaders } from './pack-loaders.ts'
 
 const Text = Type.String()
 
-const FileV2 = Type.Object(
-  {
-    id: Text,
-    hashes: Type.Object({ sha1: Text, sha512: Text }),
-    url: Text,
-    filename: Text,
-    primary: Type.Boolean({ description: 'Whether this is the primary file, which clients install' }),
-    size: Type.Integer({ description: 'Size in bytes' }),
-    file_type: Nullable(Type.Enum([...FILE_TYPES])),
-  },
-  { title: 'File' },
-)
+const FileV2 = NamedObject('File', {
+  id: Text,
+  hashes: Type.Object({ sha1: Text, sha512: Text }),
+  url: Text,
+  filename: Text,
+  primary: Type.Boolean({ description: 'Whether this is the primary file, which clients install' }),
+  size: Type.Integer({ description: 'Size in bytes' }),
+  file_type: Nullable(Type.Enum([...FILE_TYPES])),
+})
 
-const DependencyV2 = Type.Object(
-  {
-    version_id: Nullable(Text),
-    project_id: Nullable(Text),
-    file_name: Nullable(Text),
-    dependency_type: Type.Enum([...DEPENDENCY_TYPES]),
-  },
-  { title: 'Dependency' },
-)
+const DependencyV2 = NamedObject('Dependency', {
+  version_id: Nullable(Text),
+  project_id: Nullable(Text),
+  file_name: Nullable(Text),
+  dependency_type: Type.Enum([...DEPENDENCY_TYPES]),
+})
 
-export const VersionV2 = Type.Object(
-  {
-    id: Text,
-    project_id: Text,
-    author_id: Text,
-    featured: Type.Boolean(),
-    name: Text,
-    version_number: Text,
-    changelog: Type.Optional(
-      Nullable(Type.String({ description: 'Changelog in Markdown. Absent if `include_changelog` is false' })),
-    ),
-    changelog_url: Type.Null(),
-    date_published: Timestamp,
-    downloads: Type.Integer(),
-    version_type: Type.Enum([...VERSION_TYPES]),
-    status: Type.Enum([...VERSION_STATUSES]),
-    requested_status: Nullable(Text),
-    game_versions: Type.Array(Text),
-    loaders: Type.Array(Text, { description: 'Loaders. For a pack: the loaders inside it' }),
-    environment: Text,
-    files: Type.Array(FileV2),
-    dependencies: Type.Array(DependencyV2),
-  },
-  { title: 'Version' },
-)
+export const VersionV2 = NamedObject('Version', {
+  id: Text,
+  project_id: Text,
+  author_id: Text,
+  featured: Type.Boolean(),
+  name: Text,
+  version_number: Text,
+  changelog: Type.Optional(
+    Nullable(Type.String({ description: 'Changelog in Markdown. Absent if `include_changelog` is false' })),
+  ),
+  changelog_url: Type.Null(),
+  date_published: Timestamp,
+  downloads: Type.Integer(),
+  version_type: Type.Enum([...VERSION_TYPES]),
+  status: Type.Enum([...VERSION_STATUSES]),
+  requested_status: Nullable(Text),
+  game_versions: Type.Array(Text),
+  loaders: Type.Array(Text, { description: 'Loaders. For a pack: the loaders inside it' }),
+  environment: Text,
+  files: Type.Array(FileV2),
+  dependencies: Type.Array(DependencyV2),
+})
 type VersionV2 = Static<typeof VersionV2>
 
 /** Converts a version without its changelog, which lists can omit. Deleting the other keys would be slower. */

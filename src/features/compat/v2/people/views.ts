@@ -10,7 +10,7 @@ import type { UserForm } from '#features/people/users/routes.ts'
 import { type CachedUser, userForm } from '#features/people/users/user-cache.ts'
 import { UserView } from '#features/people/users/views.ts'
 import { keepKnownKeys } from '#lib/schema/known-keys.ts'
-import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
+import { NamedObject, Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { bytesToKeep, JsonEntity } from '#lib/text/json-bytes.ts'
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { DerivedForm } from '#platform/cache/entries.ts'
@@ -97,33 +97,30 @@ const writeMemberV2: MemberWriter = ({ row, asMember }, user) => {
 }
 export const MEMBER = { schema: MemberV2, toJson: writeMemberV2 }
 
-const NotificationV2 = Type.Object(
-  {
-    id: Text,
-    user_id: Text,
-    read: Type.Boolean(),
-    created: Timestamp,
-    body: Type.Object(
-      { type: Text },
-      { additionalProperties: Type.Unknown(), description: 'Content of the notification. The fields depend on `type`' },
-    ),
-    type: Nullable(Type.String({ description: 'Type of the body' })),
-    title: Text,
-    text: Text,
-    link: Type.String({ description: 'Path of a page on the web site' }),
-    actions: Type.Array(
-      Type.Object({
-        title: Text,
-        action_route: Type.Array(Text, {
-          minItems: 2,
-          maxItems: 2,
-          description: 'HTTP method, and path below the version prefix without a leading slash',
-        }),
+const NotificationV2 = NamedObject('Notification', {
+  id: Text,
+  user_id: Text,
+  read: Type.Boolean(),
+  created: Timestamp,
+  body: Type.Object(
+    { type: Text },
+    { additionalProperties: Type.Unknown(), description: 'Content of the notification. The fields depend on `type`' },
+  ),
+  type: Nullable(Type.String({ description: 'Type of the body' })),
+  title: Text,
+  text: Text,
+  link: Type.String({ description: 'Path of a page on the web site' }),
+  actions: Type.Array(
+    Type.Object({
+      title: Text,
+      action_route: Type.Array(Text, {
+        minItems: 2,
+        maxItems: 2,
+        description: 'HTTP method, and path below the version prefix without a leading slash',
       }),
-    ),
-  },
-  { title: 'Notification' },
-)
+    }),
+  ),
+})
 type NotificationV2 = Static<typeof NotificationV2>
 
 function toNotificationV2(row: NotificationRow): NotificationV2 {
@@ -143,14 +140,11 @@ function toNotificationV2(row: NotificationRow): NotificationV2 {
 export const NOTIFICATION: NotificationForm = { schema: NotificationV2, toView: toNotificationV2 }
 
 const { hide_identity: _, ...message } = ThreadMessageView.properties
-const ThreadV2 = Type.Object(
-  {
-    ...ThreadView.properties,
-    members: Type.Array(NestedUser, { description: 'Authors of messages whose identity the caller can see' }),
-    messages: Type.Array(Type.Object(message, { title: 'ThreadMessage' })),
-  },
-  { title: 'Thread' },
-)
+const ThreadV2 = NamedObject('Thread', {
+  ...ThreadView.properties,
+  members: Type.Array(NestedUser, { description: 'Authors of messages whose identity the caller can see' }),
+  messages: Type.Array(NamedObject('ThreadMessage', message)),
+})
 
 /** Messages without the fields that v2 clients do not know. */
 export const THREAD: ThreadForm = {

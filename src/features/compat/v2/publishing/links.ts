@@ -1,23 +1,20 @@
 // Links of projects in v2 requests: four links have separate fields, donation links are a list.
 import Type, { type Static } from 'typebox'
 import { validationError } from '#lib/errors.ts'
-import { Maybe } from '#lib/schema/schema-parts.ts'
+import { Maybe, NamedObject } from '#lib/schema/schema-parts.ts'
 import { checkHttpsUrl, URL_LENGTH_MAX } from '#lib/text/text-rules.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 
 const DONATIONS_MAX = 64
 
 const Url = Maybe(Type.String({ maxLength: URL_LENGTH_MAX, description: 'https URL; null removes the link' }))
-const Donation = Type.Object(
-  {
-    id: Maybe(Type.String({ maxLength: 64, description: 'Short name from `/v2/tag/donation_platform`' })),
-    platform: Maybe(
-      Type.String({ maxLength: 64, description: 'Name of the platform. Its lower-case form is the default of `id`' }),
-    ),
-    url: Type.String({ maxLength: URL_LENGTH_MAX }),
-  },
-  { title: 'DonationLinkInput' },
-)
+const Donation = NamedObject('DonationLinkInput', {
+  id: Maybe(Type.String({ maxLength: 64, description: 'Short name from `/v2/tag/donation_platform`' })),
+  platform: Maybe(
+    Type.String({ maxLength: 64, description: 'Name of the platform. Its lower-case form is the default of `id`' }),
+  ),
+  url: Type.String({ maxLength: URL_LENGTH_MAX }),
+})
 const Donations = (description: string) => Maybe(Type.Array(Donation, { maxItems: DONATIONS_MAX, description }))
 
 /** Request fields for links. */

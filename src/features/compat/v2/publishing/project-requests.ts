@@ -7,7 +7,7 @@ import { ProjectData } from '#features/catalogue/publishing/requests.ts'
 import type { UploadedPart } from '#features/catalogue/versions/publish/prepare-files.ts'
 import { renameAliases } from '#lib/schema/aliases.ts'
 import { checkBody } from '#lib/schema/schema-errors.ts'
-import { Maybe, Nullable } from '#lib/schema/schema-parts.ts'
+import { Maybe, NamedObject, Nullable } from '#lib/schema/schema-parts.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import { isPackPart } from '../catalogue/pack-loaders.ts'
 import { environmentOf, type Sides, SideView } from '../catalogue/sides.ts'
@@ -28,38 +28,35 @@ const InitialVersionV2 = Type.Omit(VersionDataV2, ['project_id'], { title: 'Init
 /** v3 names of fields that have another name in the v2 API. */
 const NEWER = { title: 'name', description: 'summary', body: 'description' } as const
 
-export const ProjectDataV2 = Type.Object(
-  {
-    title: projectFields.name,
-    project_type: Maybe(
-      Type.String({
-        minLength: 1,
-        maxLength: 64,
-        description: '`modpack`: the versions are packs. Other values are ignored',
-      }),
-    ),
-    slug: projectFields.slug,
-    description: Type.String({ ...projectFields.summary, description: 'The summary' }),
-    body: projectFields.description,
-    client_side: SideView,
-    server_side: SideView,
-    initial_versions: Type.Optional(
-      Type.Array(Type.Unknown(), { ...data.initial_versions, describedAs: { items: InitialVersionV2 } }),
-    ),
-    categories: projectFields.categories,
-    additional_categories: Maybe(projectFields.additional_categories),
-    ...Link.properties,
-    donation_urls: Link.donations,
-    license_id: projectFields.license_id,
-    license_url: data.license_url,
-    is_draft: data.is_draft,
-    gallery_items: data.gallery_items,
-    requested_status: data.requested_status,
-    uploaded_images: data.uploaded_images,
-    organization_id: data.organization_id,
-  },
-  { title: 'ProjectCreate' },
-)
+export const ProjectDataV2 = NamedObject('ProjectCreate', {
+  title: projectFields.name,
+  project_type: Maybe(
+    Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: '`modpack`: the versions are packs. Other values are ignored',
+    }),
+  ),
+  slug: projectFields.slug,
+  description: Type.String({ ...projectFields.summary, description: 'The summary' }),
+  body: projectFields.description,
+  client_side: SideView,
+  server_side: SideView,
+  initial_versions: Type.Optional(
+    Type.Array(Type.Unknown(), { ...data.initial_versions, describedAs: { items: InitialVersionV2 } }),
+  ),
+  categories: projectFields.categories,
+  additional_categories: Maybe(projectFields.additional_categories),
+  ...Link.properties,
+  donation_urls: Link.donations,
+  license_id: projectFields.license_id,
+  license_url: data.license_url,
+  is_draft: data.is_draft,
+  gallery_items: data.gallery_items,
+  requested_status: data.requested_status,
+  uploaded_images: data.uploaded_images,
+  organization_id: data.organization_id,
+})
 const validator = Compile(ProjectDataV2)
 
 const ALIASES = { mod_name: 'title', mod_slug: 'slug', mod_description: 'description', mod_body: 'body' } as const
@@ -105,28 +102,25 @@ export const projectFieldNames: FieldNames = (field) => {
 const patch = ProjectPatch.properties
 
 /** An absent field is unchanged. null clears links, the licence URL and moderation fields; for others, it means absent. */
-export const ProjectPatchV2 = Type.Object(
-  {
-    title: Maybe(projectFields.name),
-    description: Maybe(Type.String({ ...projectFields.summary, description: 'The summary' })),
-    body: Maybe(projectFields.description),
-    categories: Maybe(projectFields.categories),
-    additional_categories: Maybe(projectFields.additional_categories),
-    ...Link.properties,
-    donation_urls: Link.replacement,
-    license_id: Maybe(projectFields.license_id),
-    license_url: patch.license_url,
-    client_side: Maybe(SideView),
-    server_side: Maybe(SideView),
-    slug: Maybe(projectFields.slug),
-    status: Type.Optional(Nullable(patch.status)),
-    requested_status: patch.requested_status,
-    moderation_message: patch.moderation_message,
-    moderation_message_body: patch.moderation_message_body,
-    monetization_status: Type.Optional(Nullable(patch.monetization_status)),
-  },
-  { title: 'ProjectPatch' },
-)
+export const ProjectPatchV2 = NamedObject('ProjectPatch', {
+  title: Maybe(projectFields.name),
+  description: Maybe(Type.String({ ...projectFields.summary, description: 'The summary' })),
+  body: Maybe(projectFields.description),
+  categories: Maybe(projectFields.categories),
+  additional_categories: Maybe(projectFields.additional_categories),
+  ...Link.properties,
+  donation_urls: Link.replacement,
+  license_id: Maybe(projectFields.license_id),
+  license_url: patch.license_url,
+  client_side: Maybe(SideView),
+  server_side: Maybe(SideView),
+  slug: Maybe(projectFields.slug),
+  status: Type.Optional(Nullable(patch.status)),
+  requested_status: patch.requested_status,
+  moderation_message: patch.moderation_message,
+  moderation_message_body: patch.moderation_message_body,
+  monetization_status: Type.Optional(Nullable(patch.monetization_status)),
+})
 type ProjectPatchV2 = Static<typeof ProjectPatchV2>
 
 /** Fields that null clears. */

@@ -7,7 +7,7 @@ import { type VersionPatch, versionPatchKeys } from '#features/catalogue/version
 import { CompleteVersionData, versionFields } from '#features/catalogue/versions/publish/requests.ts'
 import { renameAliases } from '#lib/schema/aliases.ts'
 import { checkBody } from '#lib/schema/schema-errors.ts'
-import { Maybe } from '#lib/schema/schema-parts.ts'
+import { Maybe, NamedObject } from '#lib/schema/schema-parts.ts'
 import { REQUESTABLE_STATUSES } from '#taxonomy/project-status.ts'
 import { fieldsOf, type Taxonomy } from '#taxonomy/taxonomy.ts'
 import { isPackName, loadersToWrite } from '../catalogue/pack-loaders.ts'
@@ -20,29 +20,26 @@ const GameVersions = Type.Array(Type.String({ maxLength: 64 }), {
   description: 'Game versions from `/v2/tag/game_version`',
 })
 
-export const VersionDataV2 = Type.Object(
-  {
-    project_id: data.project_id,
-    file_parts: data.file_parts,
-    version_number: versionFields.version_number,
-    name: versionFields.name,
-    changelog: data.version_body,
-    dependencies: Maybe(versionFields.dependencies),
-    game_versions: GameVersions,
-    version_type: versionFields.version_type,
-    loaders: data.loaders,
-    featured: Maybe(versionFields.featured),
-    environment: Maybe(
-      Type.String({ maxLength: 64, description: 'Default: the environment of the newest version of the project' }),
-    ),
-    primary_file: data.primary_file,
-    status: Maybe(data.status),
-    file_types: data.file_types,
-    uploaded_images: data.uploaded_images,
-    ordering: data.ordering,
-  },
-  { title: 'VersionCreate' },
-)
+export const VersionDataV2 = NamedObject('VersionCreate', {
+  project_id: data.project_id,
+  file_parts: data.file_parts,
+  version_number: versionFields.version_number,
+  name: versionFields.name,
+  changelog: data.version_body,
+  dependencies: Maybe(versionFields.dependencies),
+  game_versions: GameVersions,
+  version_type: versionFields.version_type,
+  loaders: data.loaders,
+  featured: Maybe(versionFields.featured),
+  environment: Maybe(
+    Type.String({ maxLength: 64, description: 'Default: the environment of the newest version of the project' }),
+  ),
+  primary_file: data.primary_file,
+  status: Maybe(data.status),
+  file_types: data.file_types,
+  uploaded_images: data.uploaded_images,
+  ordering: data.ordering,
+})
 export type VersionDataV2 = Static<typeof VersionDataV2>
 const validator = Compile(VersionDataV2)
 
@@ -97,22 +94,19 @@ export const versionFieldNames: FieldNames = firstPart({
 })
 
 /** An absent or null field is unchanged, because clients send back the fields that they have read. */
-export const VersionPatchV2 = Type.Object(
-  {
-    name: Maybe(versionFields.name),
-    version_number: Maybe(versionFields.version_number),
-    changelog: Maybe(versionPatchKeys.changelog),
-    version_type: Maybe(versionPatchKeys.version_type),
-    dependencies: Maybe(versionPatchKeys.dependencies),
-    game_versions: Maybe(GameVersions),
-    loaders: Maybe(versionPatchKeys.loaders),
-    featured: Maybe(versionPatchKeys.featured),
-    downloads: Maybe(versionPatchKeys.downloads),
-    status: Maybe(versionPatchKeys.status),
-    file_types: Maybe(versionPatchKeys.file_types),
-  },
-  { title: 'VersionPatch' },
-)
+export const VersionPatchV2 = NamedObject('VersionPatch', {
+  name: Maybe(versionFields.name),
+  version_number: Maybe(versionFields.version_number),
+  changelog: Maybe(versionPatchKeys.changelog),
+  version_type: Maybe(versionPatchKeys.version_type),
+  dependencies: Maybe(versionPatchKeys.dependencies),
+  game_versions: Maybe(GameVersions),
+  loaders: Maybe(versionPatchKeys.loaders),
+  featured: Maybe(versionPatchKeys.featured),
+  downloads: Maybe(versionPatchKeys.downloads),
+  status: Maybe(versionPatchKeys.status),
+  file_types: Maybe(versionPatchKeys.file_types),
+})
 
 /** Converts an edit for the v3 API. */
 export function toVersionPatch(body: Static<typeof VersionPatchV2>, { isPack }: { isPack: boolean }): VersionPatch {
@@ -121,12 +115,12 @@ export function toVersionPatch(body: Static<typeof VersionPatchV2>, { isPack }: 
 }
 
 const Time = Type.String({ format: 'date-time', maxLength: 64, description: 'Time of the change, in the future' })
-export const VersionSchedule = Type.Object(
-  { time: Time, requested_status: Type.Enum([...SETTABLE_VERSION_STATUSES]) },
-  { title: 'VersionSchedule' },
-)
-export const ProjectSchedule = Type.Object(
-  { time: Time, requested_status: Type.Enum([...REQUESTABLE_STATUSES]) },
-  { title: 'ProjectSchedule' },
-)
+export const VersionSchedule = NamedObject('VersionSchedule', {
+  time: Time,
+  requested_status: Type.Enum([...SETTABLE_VERSION_STATUSES]),
+})
+export const ProjectSchedule = NamedObject('ProjectSchedule', {
+  time: Time,
+  requested_status: Type.Enum([...REQUESTABLE_STATUSES]),
+})
 export const scheduleFieldNames: FieldNames = firstPart({ scheduled_at: 'time' })

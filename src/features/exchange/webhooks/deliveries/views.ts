@@ -1,6 +1,6 @@
 // Responses of deliveries.
 import Type, { type Static } from 'typebox'
-import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
+import { NamedObject, Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import type { AttemptRow, DeliveryRow } from './queries.ts'
 import { DELIVERY_STATES, type DeliveryState } from './requests.ts'
 
@@ -19,16 +19,13 @@ const fields = {
   created: Timestamp,
 }
 
-export const DeliveryView = Type.Object(fields, { title: 'WebhookDelivery' })
+export const DeliveryView = NamedObject('WebhookDelivery', fields)
 export type DeliveryView = Static<typeof DeliveryView>
 
-export const DeliveriesView = Type.Object(
-  {
-    deliveries: Type.Array(DeliveryView, { description: 'Newest first' }),
-    next: Nullable(Type.String({ description: '`cursor` of the next page; null on the last one' })),
-  },
-  { title: 'WebhookDeliveries' },
-)
+export const DeliveriesView = NamedObject('WebhookDeliveries', {
+  deliveries: Type.Array(DeliveryView, { description: 'Newest first' }),
+  next: Nullable(Type.String({ description: '`cursor` of the next page; null on the last one' })),
+})
 
 const AttemptView = Type.Object({
   at: Timestamp,
@@ -49,12 +46,12 @@ const AttemptView = Type.Object({
   ),
 })
 
-export const DeliveryWithAttempts = Type.Object(
-  { ...fields, attempts: Type.Array(AttemptView, { description: 'Oldest first' }) },
-  { title: 'WebhookDeliveryWithAttempts' },
-)
+export const DeliveryWithAttempts = NamedObject('WebhookDeliveryWithAttempts', {
+  ...fields,
+  attempts: Type.Array(AttemptView, { description: 'Oldest first' }),
+})
 
-export const SentAgain = Type.Object({ delivery_id: Type.String() }, { title: 'QueuedWebhookDelivery' })
+export const SentAgain = NamedObject('QueuedWebhookDelivery', { delivery_id: Type.String() })
 
 export function toDeliveryView(row: DeliveryRow): DeliveryView {
   return {

@@ -1,6 +1,6 @@
 // Response schemas of the figures.
 import Type, { type Static } from 'typebox'
-import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
+import { NamedObject, Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { PERIOD_NAMES } from './periods.ts'
 
 const count = (description: string) => Type.Integer({ minimum: 0, description })
@@ -28,15 +28,12 @@ const figures = {
   p95_ms: Nullable(Type.Number({ description: 'The 95th percentile of the response time' })),
 }
 
-export const FiguresView = Type.Object(
-  {
-    period: Type.Enum(PERIOD_NAMES),
-    since: Timestamp,
-    until: Timestamp,
-    step_seconds: Type.Integer({ description: 'Length of a point' }),
-    totals: Type.Object(figures),
-    points: Type.Array(Type.Object({ at: Timestamp, ...figures }), { description: 'Oldest first' }),
-  },
-  { title: 'InstanceFigures' },
-)
+export const FiguresView = NamedObject('InstanceFigures', {
+  period: Type.Enum(PERIOD_NAMES),
+  since: Timestamp,
+  until: Timestamp,
+  step_seconds: Type.Integer({ description: 'Length of a point' }),
+  totals: Type.Object(figures),
+  points: Type.Array(Type.Object({ at: Timestamp, ...figures }), { description: 'Oldest first' }),
+})
 export type FiguresView = Static<typeof FiguresView>

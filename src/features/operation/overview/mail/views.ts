@@ -1,55 +1,45 @@
 // Response schemas of outgoing email.
 import Type, { type Static } from 'typebox'
-import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
+import { NamedObject, Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { JobView } from '../background-jobs/views.ts'
 
-export const DeliveryView = Type.Object(
-  {
-    id: Type.Integer(),
-    at: Timestamp,
-    kind: Type.String({ description: 'Kind of the email, such as `verify-email`, `notification` or `test`' }),
-    account_id: Nullable(Type.String({ description: 'Account of the recipient; null for an invitation' })),
-    username: Nullable(Type.String()),
-    sent: Type.Boolean({ description: 'Whether the mail server accepted the email' }),
-    response: Type.String({
-      description:
-        'Response of the mail server without addresses, the reason why there is none, or the name of the file',
-    }),
-  },
-  { title: 'MailDelivery' },
-)
+export const DeliveryView = NamedObject('MailDelivery', {
+  id: Type.Integer(),
+  at: Timestamp,
+  kind: Type.String({ description: 'Kind of the email, such as `verify-email`, `notification` or `test`' }),
+  account_id: Nullable(Type.String({ description: 'Account of the recipient; null for an invitation' })),
+  username: Nullable(Type.String()),
+  sent: Type.Boolean({ description: 'Whether the mail server accepted the email' }),
+  response: Type.String({
+    description: 'Response of the mail server without addresses, the reason why there is none, or the name of the file',
+  }),
+})
 export type DeliveryView = Static<typeof DeliveryView>
 
-export const MailView = Type.Object(
-  {
-    transport: Type.Object({
-      kind: Type.Enum(['smtp', 'outbox'], {
-        description: '`smtp`: emails are sent to a mail server. `outbox`: emails are files in the data folder',
-      }),
-      from: Type.String({ description: 'Sender of all emails' }),
+export const MailView = NamedObject('OutgoingMail', {
+  transport: Type.Object({
+    kind: Type.Enum(['smtp', 'outbox'], {
+      description: '`smtp`: emails are sent to a mail server. `outbox`: emails are files in the data folder',
     }),
-    queued: Type.Integer({ description: 'Emails that wait or are being sent' }),
-    retrying: Type.Integer({ description: 'Emails that were rejected and are tried again' }),
-    failed: Type.Integer({ description: 'Emails that were rejected on the last attempt' }),
-    last_24_hours: Type.Object({
-      sent: Type.Integer(),
-      rejected: Type.Integer({ description: 'Attempts that failed' }),
-    }),
-    jobs: Type.Array(JobView, { description: 'The 50 last changed jobs that send email' }),
-    deliveries: Type.Array(DeliveryView, { description: 'Attempts of the last 7 days, at most 10,000, newest first' }),
-    next: Nullable(Type.Integer({ description: '`before` of the next page; null on the last page' })),
-  },
-  { title: 'OutgoingMail' },
-)
+    from: Type.String({ description: 'Sender of all emails' }),
+  }),
+  queued: Type.Integer({ description: 'Emails that wait or are being sent' }),
+  retrying: Type.Integer({ description: 'Emails that were rejected and are tried again' }),
+  failed: Type.Integer({ description: 'Emails that were rejected on the last attempt' }),
+  last_24_hours: Type.Object({
+    sent: Type.Integer(),
+    rejected: Type.Integer({ description: 'Attempts that failed' }),
+  }),
+  jobs: Type.Array(JobView, { description: 'The 50 last changed jobs that send email' }),
+  deliveries: Type.Array(DeliveryView, { description: 'Attempts of the last 7 days, at most 10,000, newest first' }),
+  next: Nullable(Type.Integer({ description: '`before` of the next page; null on the last page' })),
+})
 export type MailView = Static<typeof MailView>
 
-export const TestResultView = Type.Object(
-  {
-    sent: Type.Boolean({ description: 'Whether the mail server accepted the email' }),
-    response: Type.String({ description: 'Response of the mail server without addresses' }),
-  },
-  { title: 'TestMailResult' },
-)
+export const TestResultView = NamedObject('TestMailResult', {
+  sent: Type.Boolean({ description: 'Whether the mail server accepted the email' }),
+  response: Type.String({ description: 'Response of the mail server without addresses' }),
+})
 
 export type DeliveryRow = {
   id: number

@@ -6,7 +6,7 @@ import { OwnerProofFields } from '#features/basics/access/requests.ts'
 import { scopeField } from '#features/basics/access/scope-field.ts'
 import { validationError } from '#lib/errors.ts'
 import { toColumns } from '#lib/schema/patch.ts'
-import { Maybe } from '#lib/schema/schema-parts.ts'
+import { Maybe, NamedObject } from '#lib/schema/schema-parts.ts'
 import { checkText } from '#lib/text/text-rules.ts'
 import { DAY_MS } from '#lib/time.ts'
 import type { Config } from '#platform/config/config.ts'
@@ -25,31 +25,25 @@ const ExpiresField = Type.String({
   description: 'Time of expiry, at most 10 years from now; the operator can set an earlier limit',
 })
 
-export const NewToken = Type.Object(
-  {
-    name: NameField,
-    scopes: scopeField('Scopes of the token, without restricted scopes'),
-    expires: ExpiresField,
-    limits: Maybe(TokenLimits),
-    ...OwnerProofFields,
-  },
-  { title: 'NewPersonalAccessToken' },
-)
+export const NewToken = NamedObject('NewPersonalAccessToken', {
+  name: NameField,
+  scopes: scopeField('Scopes of the token, without restricted scopes'),
+  expires: ExpiresField,
+  limits: Maybe(TokenLimits),
+  ...OwnerProofFields,
+})
 
-export const TokenPatch = Type.Object(
-  {
-    name: Type.Optional(NameField),
-    expires: Type.Optional(ExpiresField),
-    scopes: Type.Optional(
-      Type.Unknown({ description: 'Always rejected, because the scopes of a token cannot be changed' }),
-    ),
-    limits: Type.Optional(
-      Type.Unknown({ description: 'Always rejected, because the limits of a token cannot be changed' }),
-    ),
-    ...OwnerProofFields,
-  },
-  { title: 'PersonalAccessTokenChanges' },
-)
+export const TokenPatch = NamedObject('PersonalAccessTokenChanges', {
+  name: Type.Optional(NameField),
+  expires: Type.Optional(ExpiresField),
+  scopes: Type.Optional(
+    Type.Unknown({ description: 'Always rejected, because the scopes of a token cannot be changed' }),
+  ),
+  limits: Type.Optional(
+    Type.Unknown({ description: 'Always rejected, because the limits of a token cannot be changed' }),
+  ),
+  ...OwnerProofFields,
+})
 export type TokenPatch = Static<typeof TokenPatch>
 
 /** Returns the columns that a patch changes. @throws ApiError `validation_error` naming the field. */

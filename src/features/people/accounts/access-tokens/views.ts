@@ -1,27 +1,24 @@
 import Type, { type Static } from 'typebox'
-import { Nullable, Timestamp, toView } from '#lib/schema/schema-parts.ts'
+import { NamedObject, Nullable, Timestamp, toView } from '#lib/schema/schema-parts.ts'
 import { TokenLimitsView } from './limits.ts'
 import type { AccessTokenRow } from './queries.ts'
 
-export const AccessTokenView = Type.Object(
-  {
-    id: Type.String(),
-    name: Type.String(),
-    access_token: Nullable(
-      Type.String({ description: 'Secret, only in the response that creates the token; otherwise null' }),
-    ),
-    scopes: Type.Number({ description: 'Bit field of up to 48 bits' }),
-    user_id: Type.String(),
-    created: Timestamp,
-    expires: Timestamp,
-    last_used: Nullable(Timestamp),
-    last_network: Nullable(
-      Type.String({ description: 'Network of the last use: 24 bits of an IPv4 address, 48 bits of an IPv6 address' }),
-    ),
-    limits: TokenLimitsView,
-  },
-  { title: 'PersonalAccessToken' },
-)
+export const AccessTokenView = NamedObject('PersonalAccessToken', {
+  id: Type.String(),
+  name: Type.String(),
+  access_token: Nullable(
+    Type.String({ description: 'Secret, only in the response that creates the token; otherwise null' }),
+  ),
+  scopes: Type.Number({ description: 'Bit field of up to 48 bits' }),
+  user_id: Type.String(),
+  created: Timestamp,
+  expires: Timestamp,
+  last_used: Nullable(Timestamp),
+  last_network: Nullable(
+    Type.String({ description: 'Network of the last use: 24 bits of an IPv4 address, 48 bits of an IPv6 address' }),
+  ),
+  limits: TokenLimitsView,
+})
 export type AccessTokenView = Static<typeof AccessTokenView>
 
 export function toAccessTokenView(row: AccessTokenRow, secret: string | null): AccessTokenView {

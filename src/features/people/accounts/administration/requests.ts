@@ -2,23 +2,20 @@
 import Type, { type Static } from 'typebox'
 import { OwnerProofFields } from '#features/basics/access/requests.ts'
 import { validationError } from '#lib/errors.ts'
-import { Maybe } from '#lib/schema/schema-parts.ts'
+import { Maybe, NamedObject } from '#lib/schema/schema-parts.ts'
 import { checkStorable, isBlank } from '#lib/text/text-rules.ts'
 
-export const Suspension = Type.Object(
-  {
-    reason: Type.String({ minLength: 1, maxLength: 1000, description: 'Reason, which the user receives by email' }),
-    until: Maybe(
-      Type.String({
-        maxLength: 64,
-        format: 'date-time',
-        description: 'When the suspension expires. Default: it lasts until an operator lifts it',
-      }),
-    ),
-    ...OwnerProofFields,
-  },
-  { title: 'Suspension' },
-)
+export const Suspension = NamedObject('Suspension', {
+  reason: Type.String({ minLength: 1, maxLength: 1000, description: 'Reason, which the user receives by email' }),
+  until: Maybe(
+    Type.String({
+      maxLength: 64,
+      format: 'date-time',
+      description: 'When the suspension expires. Default: it lasts until an operator lifts it',
+    }),
+  ),
+  ...OwnerProofFields,
+})
 
 export type SuspensionInput = { reason: string; until: Date | null }
 

@@ -2,40 +2,31 @@
 import Type, { type Static } from 'typebox'
 import type { AccountRow } from '#features/people/users/queries.ts'
 import { Role } from '#features/people/users/views.ts'
-import { Nullable, Timestamp, toView } from '#lib/schema/schema-parts.ts'
+import { NamedObject, Nullable, Timestamp, toView } from '#lib/schema/schema-parts.ts'
 import type { PendingDeletion } from '../deletion/queries.ts'
 
-export const SuspendedAccount = Type.Object(
-  {
-    id: Type.String(),
-    username: Type.String(),
-    role: Role,
-    since: Timestamp,
-    until: Nullable(Timestamp),
-    reason: Type.String(),
-  },
-  { title: 'SuspendedAccount' },
-)
+export const SuspendedAccount = NamedObject('SuspendedAccount', {
+  id: Type.String(),
+  username: Type.String(),
+  role: Role,
+  since: Timestamp,
+  until: Nullable(Timestamp),
+  reason: Type.String(),
+})
 
-export const DeletedAccount = Type.Object(
-  {
-    id: Type.String(),
-    username: Type.String(),
-    role: Role,
-    requested: Timestamp,
-    due: { ...Timestamp, description: 'When the account is deleted permanently' },
-    by_owner: Type.Boolean({ description: 'Whether the user requested the deletion. If true, the user can undo it' }),
-  },
-  { title: 'DeletedAccount' },
-)
+export const DeletedAccount = NamedObject('DeletedAccount', {
+  id: Type.String(),
+  username: Type.String(),
+  role: Role,
+  requested: Timestamp,
+  due: { ...Timestamp, description: 'When the account is deleted permanently' },
+  by_owner: Type.Boolean({ description: 'Whether the user requested the deletion. If true, the user can undo it' }),
+})
 
-export const PasswordLink = Type.Object(
-  {
-    url: Type.String({ description: 'URL of the page on which the user sets a new password; works once' }),
-    expires: Timestamp,
-  },
-  { title: 'PasswordLink' },
-)
+export const PasswordLink = NamedObject('PasswordLink', {
+  url: Type.String({ description: 'URL of the page on which the user sets a new password; works once' }),
+  expires: Timestamp,
+})
 
 export function toDeletedAccount(row: PendingDeletion): Static<typeof DeletedAccount> {
   return toView(DeletedAccount, row)

@@ -1,7 +1,7 @@
 // Requests that create invitations.
 import Type, { type Static } from 'typebox'
 import { validationError } from '#lib/errors.ts'
-import { Maybe } from '#lib/schema/schema-parts.ts'
+import { Maybe, NamedObject } from '#lib/schema/schema-parts.ts'
 import { checkStorable } from '#lib/text/text-rules.ts'
 import { DAY_MS } from '#lib/time.ts'
 import { checkEmail } from '../sign-up/create-account.ts'
@@ -10,28 +10,25 @@ export const USES_MAX = 10_000
 const LIFETIME_DEFAULT_MS = 14 * DAY_MS
 const LIFETIME_MAX_MS = 366 * DAY_MS
 
-export const NewInvitation = Type.Object(
-  {
-    uses: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: USES_MAX,
-        default: 1,
-        description: 'Maximum number of accounts that can be created with it',
-      }),
-    ),
-    expires: Type.Optional(
-      Type.String({
-        maxLength: 64,
-        format: 'date-time',
-        description: 'Time of expiry, at most 366 days from now. Default: 14 days from now',
-      }),
-    ),
-    email: Maybe(Type.String({ maxLength: 254, description: 'Email address that the new account must have' })),
-    note: Type.Optional(Type.String({ maxLength: 200, description: 'Note for operators' })),
-  },
-  { title: 'NewInvitation' },
-)
+export const NewInvitation = NamedObject('NewInvitation', {
+  uses: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: USES_MAX,
+      default: 1,
+      description: 'Maximum number of accounts that can be created with it',
+    }),
+  ),
+  expires: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      format: 'date-time',
+      description: 'Time of expiry, at most 366 days from now. Default: 14 days from now',
+    }),
+  ),
+  email: Maybe(Type.String({ maxLength: 254, description: 'Email address that the new account must have' })),
+  note: Type.Optional(Type.String({ maxLength: 200, description: 'Note for operators' })),
+})
 
 export type InvitationInput = { uses: number; expires: Date; email: string | null; note: string }
 

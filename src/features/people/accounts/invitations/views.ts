@@ -1,7 +1,7 @@
 // Response schemas of invitations.
 import type { Selectable } from 'kysely'
 import Type, { type Static } from 'typebox'
-import { Nullable, Timestamp, toView } from '#lib/schema/schema-parts.ts'
+import { NamedObject, Nullable, Timestamp, toView } from '#lib/schema/schema-parts.ts'
 import type { Invitation } from '#platform/db/schema.ts'
 
 const fields = {
@@ -14,18 +14,15 @@ const fields = {
   expires: Timestamp,
 }
 
-export const InvitationView = Type.Object(fields, { title: 'Invitation' })
+export const InvitationView = NamedObject('Invitation', fields)
 export type InvitationView = Static<typeof InvitationView>
 
-export const NewInvitationView = Type.Object(
-  {
-    ...fields,
-    code: Type.String({ description: 'Secret code for the sign-up, returned only in this response' }),
-    url: Type.String({ description: 'URL of the sign-up page with the code' }),
-    mailed: Type.Boolean({ description: 'Whether the mail server accepted the email with the invitation' }),
-  },
-  { title: 'MadeInvitation' },
-)
+export const NewInvitationView = NamedObject('MadeInvitation', {
+  ...fields,
+  code: Type.String({ description: 'Secret code for the sign-up, returned only in this response' }),
+  url: Type.String({ description: 'URL of the sign-up page with the code' }),
+  mailed: Type.Boolean({ description: 'Whether the mail server accepted the email with the invitation' }),
+})
 export type NewInvitationView = Static<typeof NewInvitationView>
 
 export function toInvitationView(row: Selectable<Invitation>): InvitationView {

@@ -1,16 +1,17 @@
 // Requests of leaked tokens.
+
 import Type from 'typebox'
 import { invalidInput } from '#lib/errors.ts'
+import { NamedObject } from '#lib/schema/schema-parts.ts'
 
 export const REPORTS_MAX = 100
 const TOKEN_LENGTH_MAX = 512
 const TYPE_LENGTH_MAX = 64
 const URL_LENGTH_MAX = 2048
 
-export const LeakedToken = Type.Object(
-  { token: Type.String({ minLength: 1, maxLength: TOKEN_LENGTH_MAX }) },
-  { title: 'LeakedToken' },
-)
+export const LeakedToken = NamedObject('LeakedToken', {
+  token: Type.String({ minLength: 1, maxLength: TOKEN_LENGTH_MAX }),
+})
 
 /** The handler reads the body itself, because it verifies the signature of its bytes. */
 export const LeakReports = Type.Array(

@@ -1,27 +1,24 @@
 import type { Selectable } from 'kysely'
 import Type, { type Static } from 'typebox'
-import { Nullable, Timestamp, toView } from '#lib/schema/schema-parts.ts'
+import { NamedObject, Nullable, Timestamp, toView } from '#lib/schema/schema-parts.ts'
 import type { Session } from '#platform/db/schema.ts'
 
-export const SessionView = Type.Object(
-  {
-    id: Type.String(),
-    session: Nullable(Type.String({ description: 'Secret, only in the response that issues it; otherwise null' })),
-    user_id: Type.String(),
-    created: Timestamp,
-    last_login: Timestamp,
-    expires: Timestamp,
-    refresh_expires: Timestamp,
-    os: Nullable(Type.String()),
-    platform: Nullable(Type.String()),
-    user_agent: Type.String(),
-    city: Nullable(Type.String()),
-    country: Nullable(Type.String()),
-    ip: Type.String(),
-    current: Type.Boolean({ description: 'Whether the request uses this session, or the response issues it' }),
-  },
-  { title: 'Session' },
-)
+export const SessionView = NamedObject('Session', {
+  id: Type.String(),
+  session: Nullable(Type.String({ description: 'Secret, only in the response that issues it; otherwise null' })),
+  user_id: Type.String(),
+  created: Timestamp,
+  last_login: Timestamp,
+  expires: Timestamp,
+  refresh_expires: Timestamp,
+  os: Nullable(Type.String()),
+  platform: Nullable(Type.String()),
+  user_agent: Type.String(),
+  city: Nullable(Type.String()),
+  country: Nullable(Type.String()),
+  ip: Type.String(),
+  current: Type.Boolean({ description: 'Whether the request uses this session, or the response issues it' }),
+})
 export type SessionView = Static<typeof SessionView>
 
 export type SessionRow = Selectable<Session>

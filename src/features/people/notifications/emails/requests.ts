@@ -1,6 +1,6 @@
 // Schemas of the settings which notifications are emailed.
 import Type, { type Static } from 'typebox'
-import { Maybe } from '#lib/schema/schema-parts.ts'
+import { Maybe, NamedObject } from '#lib/schema/schema-parts.ts'
 import { EMAIL_DEFAULTS, EMAIL_KINDS, type EmailKind } from './email-kinds.ts'
 
 const TEXTS: Readonly<Record<EmailKind, string>> = {
@@ -25,15 +25,12 @@ const describe = (kind: EmailKind): string => `${TEXTS[kind]}. Default: ${EMAIL_
 const mapKinds = <Schema extends Type.TSchema>(toSchema: (kind: EmailKind) => Schema) =>
   Object.fromEntries(EMAIL_KINDS.map((kind) => [kind, toSchema(kind)])) as Record<EmailKind, Schema>
 
-export const NotificationSettings = Type.Object(
-  {
-    email: Type.Object(
-      mapKinds((kind) => Type.Boolean({ description: describe(kind) })),
-      { description: 'Whether Depot also sends each kind of notification by email' },
-    ),
-  },
-  { title: 'NotificationSettings' },
-)
+export const NotificationSettings = NamedObject('NotificationSettings', {
+  email: Type.Object(
+    mapKinds((kind) => Type.Boolean({ description: describe(kind) })),
+    { description: 'Whether Depot also sends each kind of notification by email' },
+  ),
+})
 
 export const NotificationSettingsPatch = Type.Object(
   { email: Type.Optional(Type.Object(mapKinds((kind) => Maybe(Type.Boolean({ description: describe(kind) }))))) },

@@ -5,7 +5,7 @@ import { scopeField, toScopeBits } from '#features/basics/access/scope-field.ts'
 import { grantProblem } from '#features/basics/access/scopes.ts'
 import { validationError } from '#lib/errors.ts'
 import { toColumns } from '#lib/schema/patch.ts'
-import { Id, Maybe } from '#lib/schema/schema-parts.ts'
+import { Id, Maybe, NamedObject } from '#lib/schema/schema-parts.ts'
 import { checkHttpsUrl, checkText, URL_LENGTH_MAX } from '#lib/text/text-rules.ts'
 import type { OauthClient } from '#platform/db/schema.ts'
 import { redirectUriProblem } from './redirect-uri.ts'
@@ -19,35 +19,29 @@ const Text = Maybe(Type.String({ maxLength: TEXT_LENGTH_MAX }))
 const Scopes = scopeField('Scopes that the application can request, without restricted scopes')
 const RedirectUri = Type.String({ maxLength: URL_LENGTH_MAX })
 
-export const NewApplication = Type.Object(
-  {
-    name: Name,
-    max_scopes: Scopes,
-    redirect_uris: Type.Array(RedirectUri, { maxItems: REDIRECT_URIS_MAX }),
-    url: Text,
-    description: Text,
-    public_client: Type.Optional(
-      Type.Boolean({
-        description:
-          'Whether the application cannot keep a secret, such as an installed program. If true, it has no secret and must use PKCE. Default: false',
-      }),
-    ),
-  },
-  { title: 'OAuthApplicationCreate' },
-)
+export const NewApplication = NamedObject('OAuthApplicationCreate', {
+  name: Name,
+  max_scopes: Scopes,
+  redirect_uris: Type.Array(RedirectUri, { maxItems: REDIRECT_URIS_MAX }),
+  url: Text,
+  description: Text,
+  public_client: Type.Optional(
+    Type.Boolean({
+      description:
+        'Whether the application cannot keep a secret, such as an installed program. If true, it has no secret and must use PKCE. Default: false',
+    }),
+  ),
+})
 export type NewApplication = Static<typeof NewApplication>
 
 /** Missing fields remain unchanged; null clears `url` and `description`. */
-export const ApplicationPatch = Type.Object(
-  {
-    name: Type.Optional(Name),
-    max_scopes: Type.Optional(Scopes),
-    redirect_uris: Type.Optional(Type.Array(RedirectUri, { minItems: 1, maxItems: REDIRECT_URIS_MAX })),
-    url: Text,
-    description: Text,
-  },
-  { title: 'OAuthApplicationPatch' },
-)
+export const ApplicationPatch = NamedObject('OAuthApplicationPatch', {
+  name: Type.Optional(Name),
+  max_scopes: Type.Optional(Scopes),
+  redirect_uris: Type.Optional(Type.Array(RedirectUri, { minItems: 1, maxItems: REDIRECT_URIS_MAX })),
+  url: Text,
+  description: Text,
+})
 export type ApplicationPatch = Static<typeof ApplicationPatch>
 
 export const IdsQuery = Type.Object({

@@ -1,7 +1,7 @@
 // Response schemas of OAuth applications.
 import Type, { type Static } from 'typebox'
 import { type FilesConfig, withIconUrls } from '#features/basics/images/hosted-image.ts'
-import { Nullable, Timestamp, toView } from '#lib/schema/schema-parts.ts'
+import { NamedObject, Nullable, Timestamp, toView } from '#lib/schema/schema-parts.ts'
 import type { Application } from './queries.ts'
 
 const fields = {
@@ -18,27 +18,21 @@ const fields = {
   created: Timestamp,
 }
 
-export const ApplicationView = Type.Object(fields, { title: 'OAuthApplication' })
+export const ApplicationView = NamedObject('OAuthApplication', fields)
 export type ApplicationView = Static<typeof ApplicationView>
 
-export const NewApplicationView = Type.Object(
-  {
-    ...fields,
-    client_secret: Nullable(
-      Type.String({ description: 'Secret, returned only in this response; null for a public client' }),
-    ),
-  },
-  { title: 'NewOAuthApplication' },
-)
+export const NewApplicationView = NamedObject('NewOAuthApplication', {
+  ...fields,
+  client_secret: Nullable(
+    Type.String({ description: 'Secret, returned only in this response; null for a public client' }),
+  ),
+})
 
-export const ClientSecretView = Type.Object(
-  {
-    client_secret: Type.String({
-      description: 'New secret, returned only in this response. The previous secret is no longer valid',
-    }),
-  },
-  { title: 'OAuthClientSecret' },
-)
+export const ClientSecretView = NamedObject('OAuthClientSecret', {
+  client_secret: Type.String({
+    description: 'New secret, returned only in this response. The previous secret is no longer valid',
+  }),
+})
 
 export const toApplicationView =
   (config: FilesConfig) =>

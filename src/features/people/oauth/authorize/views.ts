@@ -1,17 +1,15 @@
 import Type, { type Static } from 'typebox'
 import { type FilesConfig, imageUrl } from '#features/basics/images/hosted-image.ts'
+import { NamedObject } from '#lib/schema/schema-parts.ts'
 import type { Application } from '../applications/queries.ts'
 
-export const Consent = Type.Object(
-  {
-    flow_id: Type.String({ description: 'Secret for the accept or reject request; valid for 30 minutes' }),
-    client_id: Type.String(),
-    client_name: Type.String(),
-    client_icon: Type.Union([Type.String(), Type.Null()]),
-    requested_scopes: Type.Number(),
-  },
-  { title: 'OAuthConsent' },
-)
+export const Consent = NamedObject('OAuthConsent', {
+  flow_id: Type.String({ description: 'Secret for the accept or reject request; valid for 30 minutes' }),
+  client_id: Type.String(),
+  client_name: Type.String(),
+  client_icon: Type.Union([Type.String(), Type.Null()]),
+  requested_scopes: Type.Number(),
+})
 
 export function toConsent(
   config: FilesConfig,

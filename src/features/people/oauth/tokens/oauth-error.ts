@@ -1,8 +1,10 @@
 // Errors of the token endpoints, in the format of RFC 6749, 5.2. In addition, they contain `description` like all other
 // errors of this API.
+
 import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
 import { ApiError, type OAuthErrorName } from '#lib/errors.ts'
+import { NamedObject } from '#lib/schema/schema-parts.ts'
 
 export class OAuthError extends Error {
   readonly error: OAuthErrorName
@@ -14,10 +16,11 @@ export class OAuthError extends Error {
   }
 }
 
-const OAuthErrorBody = Type.Object(
-  { error: Type.String(), error_description: Type.Optional(Type.String()), description: Type.String() },
-  { title: 'OAuthError' },
-)
+const OAuthErrorBody = NamedObject('OAuthError', {
+  error: Type.String(),
+  error_description: Type.Optional(Type.String()),
+  description: Type.String(),
+})
 
 export const OAuthErrorAnswers = { '4xx': OAuthErrorBody, '5xx': OAuthErrorBody } as const
 
