@@ -93,22 +93,31 @@ export async function shoot(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true })
 }
 
-type AccessOptions = {
+export type AccessOptions = {
   /** Whether anything that the checker reports is a problem, not only what keeps users out. */
   isStrict?: boolean
-  /** Checks only what depends on colours. */
-  onlyColours?: boolean
+  /** Rules to check. Default: all, and that targets are large enough */
+  only?: readonly string[]
+  /** Rules that are not checked. */
+  except?: readonly string[]
+  /** Selector of the elements to check, if there are any. Default: the page */
+  within?: string
 }
 
-/** Returns what the checker reports about a page. Targets must be large enough. */
-export async function accessProblems(page: Page, { isStrict = false, onlyColours = false }: AccessOptions = {}) {
+/** Returns what the checker reports about a page. */
+export async function accessProblems(
+  page: Page,
+  { isStrict = false, only, except = [], within = 'body' }: AccessOptions = {},
+): Promise<string[]> {
+  if ((await page.locator(within).count()) === 0) return []
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe.source)
-  const options: axe.RunOptions = onlyColours
-    ? { runOnly: ['color-contrast', 'link-in-text-block'] }
-    : { rules: { 'target-size': { enabled: true } } }
-  const { violations } = (await page.evaluate(
-    `axe.run(${JSON.stringify({ ...options, resultTypes: ['violations'] })})`,
-  )) as axe.AxeResults
+  const rules = Object.fromEntries(except.map((rule) => [rule, { enabled: false }]))
+  const options: axe.RunOptions = {
+    resultTypes: ['violations'],
+    ...(only ? { runOnly: [...only] } : { rules: { 'target-size': { enabled: true }, ...rules } }),
+  }
+  const context = within === 'body' ? 'document' : JSON.stringify({ include: [within] })
+  const { violations } = (await page.evaluate(`axe.run(${context}, ${JSON.stringify(options)})`)) as axe.AxeResults
   return violations
     .filter(({ impact }) => isStrict || impact === 'serious' || impact === 'critical')
     .map(
