@@ -213,31 +213,27 @@ test('telephones show the filters in a sheet with a button that names the number
   await context.close()
 })
 
-for (const [name, viewport] of [
-  ['wide', WIDE],
-  ['narrow', NARROW],
-] as const)
-  test(`without scripts, filters, order, setup and pages work as forms and links (${name})`, async () => {
-    const { context, page } = await open('/mods', { viewport, javaScriptEnabled: false })
-    if (viewport === NARROW) await page.locator('#filters > summary').click()
-    await box(page, 'l', 'fabric').check()
-    await page.locator('#choices > button').click()
-    assert.equal(queryOf(page), '?l=fabric')
-    assert.match((await heading(page)) ?? '', /mods?$/)
-    await page.locator('#sort').selectOption('newest')
-    await page.locator('.tools button').click()
-    assert.equal(queryOf(page), '?l=fabric&sort=newest')
-    await page.locator('.picked a').first().click()
-    assert.equal(queryOf(page), '?sort=newest')
-    await page.locator('#setup select[name=loader]').selectOption('fabric')
-    await page.locator('#setup button').click()
-    await page.getByRole('heading', { name: /for Fabric$/ }).waitFor()
-    assert.equal(await page.locator('#failed').isVisible(), false)
-    await page.locator('.find input').fill('a')
-    await page.keyboard.press('Enter')
-    await page.waitForURL(/\/search\?q=a$/)
-    await context.close()
-  })
+test('without scripts, filters, order, setup and pages work as forms and links', async () => {
+  const { context, page } = await open('/mods', { viewport: NARROW, javaScriptEnabled: false })
+  await page.locator('#filters > summary').click()
+  await box(page, 'l', 'fabric').check()
+  await page.locator('#choices > button').click()
+  assert.equal(queryOf(page), '?l=fabric')
+  assert.match((await heading(page)) ?? '', /mods?$/)
+  await page.locator('#sort').selectOption('newest')
+  await page.locator('.tools button').click()
+  assert.equal(queryOf(page), '?l=fabric&sort=newest')
+  await page.locator('.picked a').first().click()
+  assert.equal(queryOf(page), '?sort=newest')
+  await page.locator('#setup select[name=loader]').selectOption('fabric')
+  await page.locator('#setup button').click()
+  await page.getByRole('heading', { name: /for Fabric$/ }).waitFor()
+  assert.equal(await page.locator('#failed').isVisible(), false)
+  await page.locator('.find input').fill('a')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/\/search\?q=a$/)
+  await context.close()
+})
 
 test('suggestions appear while typing, and work with the keyboard and for screen readers', async () => {
   // Suggestions are cached.

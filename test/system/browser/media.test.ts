@@ -73,11 +73,12 @@ test('the header has two rows at most in a window of 320 pixels', async () => {
     return Math.round((top + height / 2) / 12)
   })).size`
   const person = await site.t.make.account({ username: 'w'.repeat(39) })
+  const { context, page } = await newPerson(site, { viewport: { width: 320, height: 640 } })
   for (const name of ['Depot', 'Lantern Harbour', 'W'.repeat(64)]) {
     await updateSettings(site.t.deps, COMMAND, { name })
     for (const language of ['en', 'de', 'ar-XB'])
       for (const token of [undefined, person.token]) {
-        const { context, page } = await newPerson(site, { viewport: { width: 320, height: 640 } })
+        await context.clearCookies()
         await context.addCookies([{ name: 'depot-language', value: language, url: site.url }])
         if (token !== undefined) await signIn(site, context, token)
         await page.goto(`${site.url}/mods`)
@@ -87,8 +88,8 @@ test('the header has two rows at most in a window of 320 pixels', async () => {
         const height = Number(await page.evaluate('document.querySelector("header").offsetHeight'))
         assert.ok(height <= 140, `${what}: ${height}`)
         assert.deepEqual(await tooWide(page), [], what)
-        await context.close()
       }
   }
+  await context.close()
   await updateSettings(site.t.deps, COMMAND, { name: null })
 })

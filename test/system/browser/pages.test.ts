@@ -42,7 +42,6 @@ type Look = {
 const WIDE = { width: 1200, height: 800 }
 const PHONE = { width: 360, height: 720 }
 const LOOKS: Look[] = [
-  { name: 'light', javaScriptEnabled: true, colorScheme: 'light', viewport: WIDE },
   { name: 'dark-phone', javaScriptEnabled: true, colorScheme: 'dark', viewport: PHONE },
   { name: 'without-scripts', javaScriptEnabled: false, colorScheme: 'light', viewport: WIDE },
 ]
