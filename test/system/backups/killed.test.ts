@@ -12,7 +12,7 @@ import { fileSource, openBackup } from '#features/operation/backup/archive/encry
 import { emptyDatabase, type TestDatabase } from '#test/support/app/database.ts'
 import { depot, ENTRY, makeDataDir, startDepot } from '#test/support/processes/running-depot.ts'
 
-const KILLS = 20
+const KILLS = 8
 const { dataDir, remove } = makeDataDir()
 const at = (name: string): string => join(dataDir, name)
 let database: TestDatabase
@@ -97,7 +97,7 @@ test('a killed backup leaves the former backups or one more, and every one of th
     const before = archives()
     // Another key, so that packs are stored as well.
     const more = random(2) === 0 ? sealed : {}
-    await backUpUntil(1 + random(changes), more)
+    await backUpUntil(1 + Math.floor((changes * (n + Math.random())) / KILLS), more)
     const now = archives()
     const added = now.filter((name) => !before.includes(name))
     assert.ok(added.length <= 1, added.join())
