@@ -14,13 +14,19 @@ if (major < 24 || (major === 24 && minor < 12)) {
   process.exit(1)
 }
 
-/** File patterns of each tier, the number of concurrent files, and the time limit of a test. */
+/** File patterns of each tier, the number of concurrent files, the files to start with, and the time limit of a test. */
 const TIERS = {
   process: {
     files: ['{src,demo}/**/*.test.ts', 'test/{rules,api,client}/**/*.test.ts'],
     not: /\.(system|engine)\.test\.ts$/,
   },
-  system: { files: ['{src,demo}/**/*.system.test.ts', 'test/system/**/*.test.ts'] },
+  system: {
+    files: ['{src,demo}/**/*.system.test.ts', 'test/system/**/*.test.ts'],
+    // These tests also wait for the processes that they start.
+    concurrency: availableParallelism() + 1,
+    // The last minutes of a run must not belong to one file.
+    first: /\/(looks|upgrades|backups)\/|\/walk\./,
+  },
   engines: {
     files: ['src/**/*.engine.test.ts', 'test/engines/*.test.ts', 'src/ports/analytics-store/agreement.test.ts'],
     concurrency: 1,
@@ -78,7 +84,8 @@ async function main() {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => abort.abort())
   const database = await startDatabase(cache)
   try {
-    const sorted = cache.longestFirst(files)
+    const isLong = (file) => tier.first?.test(file) === true
+    const sorted = cache.longestFirst(files).sort((a, b) => Number(isLong(b)) - Number(isLong(a)))
     const parallel = tier.concurrency ?? availableParallelism()
     // Options such as --test-name-pattern select tests of a file, which only the file's own process can do.
     const together = nodeOptions.length > 0 ? [] : sorted.filter((file) => filesOf(TIERS.process).includes(file))
