@@ -1,16 +1,7 @@
-// Passwords while a user types them, and notifications by email, in a real browser.
+// Passwords while a user types them, in a real browser.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { unsubscribeLink } from '#features/people/notifications/emails/unsubscribe.ts'
-import {
-  checkAccess,
-  checkFits,
-  newPerson,
-  openSite,
-  type Site,
-  shoot,
-  signIn,
-} from '#test/support/browser/chromium.ts'
+import { checkAccess, checkFits, newPerson, openSite, type Site, shoot } from '#test/support/browser/chromium.ts'
 import { NARROW, WIDE } from '#test/support/browser/looks.ts'
 
 let site: Site
@@ -50,24 +41,5 @@ test('the strength of a password is announced while typing, and nothing else cha
   await page.goto(`${site.url}/account/sign-up`)
   await page.locator('#password').fill('lantern')
   assert.equal(await page.locator('#password-strength').isVisible(), false)
-  await context.close()
-})
-
-test('without scripts, an email is turned off by its link, and the setting shows it', async () => {
-  const person = await site.t.make.account()
-  const link = await unsubscribeLink(site.t.deps.db, { baseUrl: site.url, user: person.id, kind: 'project_status' })
-  const { context, page, problems } = await newPerson(site, { javaScriptEnabled: false })
-  await page.goto(link)
-  await page.getByRole('button', { name: 'Turn off' }).click()
-  await page.getByText('You no longer receive these emails.').waitFor()
-  await signIn(site, context, person.token)
-  await page.goto(`${site.url}/account/notifications`)
-  const box = page.getByLabel('Decisions of moderators about your projects')
-  assert.equal(await box.isChecked(), false)
-  await box.check()
-  await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('Your email settings were saved.').waitFor()
-  assert.equal(await box.isChecked(), true)
-  assert.deepEqual(problems, [])
   await context.close()
 })
