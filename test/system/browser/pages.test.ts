@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { checkAccess, checkFits, newPerson, openSite, type Site, shoot } from '#test/support/browser/chromium.ts'
+import { WIDE } from '#test/support/browser/looks.ts'
 import { mailsTo, makeMember, PASSWORD, totpCode } from '#test/support/http/account-steps.ts'
 import { BASE } from '#test/support/http/oauth-steps.ts'
 
@@ -32,19 +33,10 @@ async function apiStatus(token: string): Promise<number> {
   return answer.status
 }
 
-type Look = {
-  name: string
-  javaScriptEnabled: boolean
-  colorScheme: 'light' | 'dark'
-  viewport: { width: number; height: number }
-}
-
-const WIDE = { width: 1200, height: 800 }
-const PHONE = { width: 360, height: 720 }
-const LOOKS: Look[] = [
-  { name: 'dark-phone', javaScriptEnabled: true, colorScheme: 'dark', viewport: PHONE },
+const LOOKS = [
+  { name: 'dark-phone', javaScriptEnabled: true, colorScheme: 'dark', viewport: { width: 360, height: 720 } },
   { name: 'without-scripts', javaScriptEnabled: false, colorScheme: 'light', viewport: WIDE },
-]
+] as const
 
 for (const { name, ...options } of LOOKS) {
   test(`a user signs up, verifies, creates a token and an application, authorizes it and revokes it (${name})`, async () => {
