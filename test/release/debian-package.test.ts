@@ -93,7 +93,7 @@ test('the Debian package installs a service, runs the story, upgrades recorded d
     )
   })
 
-  await t.test('upgrades of recorded data folders', async () => {
+  await t.test('an upgrade of a recorded data folder', async () => {
     const data = join(root, 'var/lib/depot')
     await inside('mv /var/lib/depot /var/lib/depot-story')
     const serve = (recorded: string): Promise<string[]> => {

@@ -1,6 +1,6 @@
 // A Debian that debootstrap makes, in which tests run commands of a release.
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { notInstalled, openShell, type Shell } from '#test/support/processes/documented-steps.ts'
 import type { Run } from './release.ts'
@@ -12,22 +12,22 @@ const STORY = 'AUTHOR MODERATOR URL'
 
 export const noDebian = (): string | false =>
   process.getuid?.() === 0
-    ? notInstalled(['debootstrap', 'unshare', 'chroot', 'ip'])
+    ? notInstalled(['debootstrap', 'flock', 'unshare', 'chroot', 'ip'])
     : 'only root can use debootstrap and namespaces'
 
-/** Copies a small Debian to a folder. */
+/** Creates a small Debian, unless there is one. The lock makes the other tests wait for it. */
+const CREATE = `[ -e "$0" ] || {
+  rm -rf "$0.new"
+  debootstrap --variant=minbase --include=${INCLUDED} bookworm "$0.new"
+  mv "$0.new" "$0"
+}`
+
+/** Copies a small Debian to a folder. As in the images of Debian, dpkg does not wait for the disk after each file. */
 export function makeDebian(root: string): void {
-  if (!existsSync(CACHE)) {
-    const made = mkdtempSync(`${CACHE}-`)
-    try {
-      execFileSync('debootstrap', ['--variant=minbase', `--include=${INCLUDED}`, 'bookworm', made], { stdio: 'ignore' })
-      renameSync(made, CACHE)
-    } finally {
-      rmSync(made, { recursive: true, force: true })
-    }
-  }
+  execFileSync('flock', [`${CACHE}.lock`, 'sh', '-ec', CREATE, CACHE], { stdio: 'ignore' })
   copyFolder(CACHE, root)
   execFileSync('chmod', ['755', root])
+  writeFileSync(join(root, 'etc/dpkg/dpkg.cfg.d/unsafe-io'), 'force-unsafe-io\n')
 }
 
 export type Debian = {

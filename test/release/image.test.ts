@@ -39,7 +39,9 @@ async function buildStage(folder: string): Promise<void> {
   cpSync(join(RELEASE, `depot-${VERSION}.tgz`), join(folder, 'tmp/depot.tgz'))
   const path = (process.env['PATH'] ?? '').split(':').filter((one) => !one.includes('node_modules'))
   // The Node.js of the stage is newer than that of this machine.
-  const shell = openShell(cwd, { env: { PATH: [dirname(process.execPath), ...path].join(':') } })
+  const shell = openShell(cwd, {
+    env: { PATH: [dirname(process.execPath), ...path].join(':'), npm_config_prefer_offline: 'true' },
+  })
   try {
     for (const line of valuesOf(build, 'RUN')) await shell.run(`(${line.replaceAll('/tmp/', `${folder}/tmp/`)})`)
   } finally {
@@ -90,7 +92,7 @@ test('the image runs the story and upgrades recorded data, without privileges an
     await inside(STOP)
   })
 
-  await t.test('upgrades of recorded data folders', async () => {
+  await t.test('an upgrade of a recorded data folder', async () => {
     const serve = async (recorded: string): Promise<void> => {
       await outside(`rm -rf ${volume}/*; cp -a ${recorded}/. ${volume}/; chown -R ${user} ${volume}`)
       await inside(start)

@@ -52,7 +52,13 @@ test('the npm package installs a small Depot, which runs the story and upgrades 
   const port = String(await freePort())
   // The npm and the Node.js of the machine, not those of this run.
   const path = (process.env['PATH'] ?? '').split(':').filter((one) => !one.includes('node_modules'))
-  const env = { PATH: [join(prefix, 'bin'), ...path].join(':'), npm_config_prefix: prefix, HOME: folder, PORT: port }
+  const env = {
+    PATH: [join(prefix, 'bin'), ...path].join(':'),
+    npm_config_prefix: prefix,
+    npm_config_prefer_offline: 'true',
+    HOME: folder,
+    PORT: port,
+  }
   const shell = openShell(work, { env })
   after(async () => {
     await shell.end()
@@ -82,7 +88,7 @@ test('the npm package installs a small Depot, which runs the story and upgrades 
     await run(STOP)
   })
 
-  await t.test('upgrades of recorded data folders', () =>
+  await t.test('an upgrade of a recorded data folder', () =>
     upgradeRecorded(run, (recorded) => run(`DATA_DIR=${recorded} ${START}`), STOP),
   )
 
