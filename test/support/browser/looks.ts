@@ -31,13 +31,11 @@ type Look = {
   checks?: 'all' | 'layout' | 'width'
 }
 
-type Scheme = { language: string; colorScheme: 'light' | 'dark'; looks: readonly Look[] }
-
 /**
  * A page is loaded once for each scheme; the looks change the window without loading the page again. German has the
  * longest words, so its pages are seen at all widths, also from right to left.
  */
-const SCHEMES: readonly Scheme[] = [
+const SCHEMES: readonly { language: string; colorScheme: 'light' | 'dark'; looks: readonly Look[] }[] = [
   {
     language: 'en',
     colorScheme: 'light',
@@ -150,13 +148,10 @@ export function lookAtPages(
 
   for (const { language, colorScheme, looks } of SCHEMES) {
     test(`every page is readable by everyone and fits its window (${looks.map(({ name }) => name).join(', ')})`, async () => {
-      const { context, page, problems } = await newPerson(site, {
-        viewport: WIDE,
-        colorScheme,
-        reducedMotion: 'reduce',
-      })
+      const options = { viewport: WIDE, colorScheme, reducedMotion: 'reduce' as const }
+      const { context, page, problems } = await newPerson(site, options)
       const choices = Object.entries({ 'depot-language': language, ...cookies })
-      const known: KnownColours = { normal: [], more: [] }
+      const known = { normal: [], more: [] }
       for (const shown of pages) {
         await context.clearCookies()
         await context.addCookies(choices.map(([name, value]) => ({ name, value, url: site.url })))
@@ -169,16 +164,16 @@ export function lookAtPages(
   }
 }
 
-/** The colours of texts that the pages have shown so far, with normal and with more contrast. */
-type KnownColours = Record<'normal' | 'more', string[]>
-
-/** Loads a page and returns the problems of each look. */
+/**
+ * Loads a page and returns the problems of each look.
+ * @param known colours of texts that earlier pages have shown, by contrast
+ */
 async function lookAt(
   page: Page,
   { url }: Site,
   { name, path, status = 200 }: ShownPage,
   looks: readonly Look[],
-  known: KnownColours,
+  known: Record<'normal' | 'more', string[]>,
 ): Promise<string[]> {
   const answer = await page.goto(`${url}${path}`)
   if (answer?.status() !== status || new URL(page.url()).pathname !== path.split('?')[0])
