@@ -287,6 +287,7 @@ test('no page shows what the API would hide from the same viewer', async () => {
         '/changelog',
         '/dependencies',
         '/used-by',
+        '/statistics',
       ])
         assert.equal(
           (await person.get(`/mod/secret-${status}${below}`)).statusCode,
@@ -302,6 +303,8 @@ test('no page shows what the API would hide from the same viewer', async () => {
       const kept = (await api(`/v3/collection/${collection}`)).statusCode
       const page = await person.get(`/collection/${collection}`)
       assert.equal(page.statusCode, kept, `${name} collection ${status}`)
+      if (status === 'processing' && expected === 200)
+        assert.match((await person.get('/mod/secret-processing')).body, /Only its members can see it/, name)
       if (expected === 404) {
         assert.doesNotMatch(page.body, new RegExp(`Secret ${status}`), name)
         assert.doesNotMatch((await person.get('/user/keeper')).body, new RegExp(`Secret ${status}<`), name)

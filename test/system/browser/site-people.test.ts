@@ -1,4 +1,4 @@
-// Tasks of users on the public site in a real browser, with and without scripts, and what each user sees.
+// Tasks of users on the public site in a real browser, with and without scripts.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { checkAccess, newPerson, openSite, type Site, shoot, signIn } from '#test/support/browser/chromium.ts'
@@ -52,39 +52,6 @@ for (const javaScriptEnabled of [true, false]) {
     await context.close()
   })
 }
-
-test('only members and moderators see a hidden project', async () => {
-  const { make } = site.t
-  const owner = await make.account()
-  const project = await make.project({ owner, slug: 'hidden', status: 'processing', name: 'Not yet' })
-  await make.version({ project, version_number: '1.0' })
-  const viewers = [
-    [undefined, 404],
-    [await make.account(), 404],
-    [owner, 200],
-    [await make.account({ role: 'moderator' }), 200],
-  ] as const
-  for (const [viewer, status] of viewers) {
-    const { context, page } = await newPerson(site)
-    if (viewer !== undefined) await signIn(site, context, viewer.token)
-    for (const below of [
-      '',
-      '/gallery',
-      '/versions',
-      '/version/1.0',
-      '/changelog',
-      '/dependencies',
-      '/used-by',
-      '/statistics',
-    ]) {
-      const answer = await page.goto(`${site.url}/mod/hidden${below}`)
-      assert.equal(answer?.status(), status, below)
-      assert.equal((await page.content()).includes('Not yet'), status === 200, below)
-    }
-    if (status === 200) await page.getByText('Only its members can see it').waitFor()
-    await context.close()
-  }
-})
 
 test('the keyboard alone suffices, and the focus can be seen', async () => {
   const { context, page } = await newPerson(site)
