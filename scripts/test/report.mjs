@@ -2,7 +2,7 @@
 import { relative } from 'node:path'
 import { inspect } from 'node:util'
 
-const SLOWEST = 20
+const SLOWEST = 10
 
 /** Reads the events of `run()` to their end. */
 export async function report(events) {
@@ -52,6 +52,9 @@ function describeFailure({ name, file, line, details }) {
 
 function printSlowest(durations) {
   const slowest = Object.entries(durations).sort(([, a], [, b]) => b - a)
-  if (slowest.length > 1) console.log('Slowest files:')
-  for (const [file, ms] of slowest.slice(0, SLOWEST)) console.log(`${formatSeconds(ms)}  ${file}`)
+  const sum = slowest.reduce((sum, [, ms]) => sum + ms, 0)
+  if (slowest.length > 1) console.log(`Slowest files of ${formatSeconds(sum).trim()}:`)
+  for (const [file, ms] of slowest.slice(0, SLOWEST)) {
+    console.log(`${formatSeconds(ms)} ${((100 * ms) / sum).toFixed(0).padStart(3)} %  ${file}`)
+  }
 }

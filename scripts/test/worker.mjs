@@ -1,8 +1,8 @@
 // Runs files of the queue in this process. Workers share the queue: the one that creates a file's folder runs the file.
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
+import { runFile } from './light-runner.mjs'
 
 const queue = process.env.TEST_QUEUE
 const files = JSON.parse(readFileSync(join(queue, 'files.json'), 'utf8'))
@@ -18,7 +18,7 @@ function isClaimed(index) {
 }
 
 for (const [index, file] of files.entries()) {
-  if (isClaimed(index)) await test(file, () => import(pathToFileURL(resolve(file)).href))
+  if (isClaimed(index)) await runFile(file, () => import(pathToFileURL(resolve(file)).href))
 }
 
 // A timer that keeps nothing alive: it only fires if something else does.
