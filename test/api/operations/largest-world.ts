@@ -1,12 +1,15 @@
-// A world in which everything that has no limit exists 5,000 times, and the rest nearly as often as its limit allows.
+// A world in which everything that has no limit exists 1,700 times, and the rest nearly as often as its limit allows.
 import { sql } from 'kysely'
 import { SYSTEM } from '#features/basics/audit/actor.ts'
 import { createInvitation } from '#features/people/accounts/invitations/create-invitation.ts'
 import { toInvitation } from '#features/people/accounts/invitations/requests.ts'
 import { newId } from '#lib/ids.ts'
 import type { Person } from '#test/support/factories/factories.ts'
-import { addNotifications, copyRow, MANY } from '#test/support/factories/largest.ts'
+import { addNotifications, copyRow } from '#test/support/factories/largest.ts'
 import { createWorld, type Role, THING_NAMES, type Thing, type World } from './world.ts'
+
+/** More than the rows that an operation can read or change. */
+const MANY = 1_700
 
 /** Number of drafts and organizations of an account, which quotas limit to fewer unless an operator raises them. */
 const OWNED = 1_300
@@ -56,7 +59,7 @@ export async function enlarge(world: World): Promise<void> {
     id: (letter = 'a') => `'${prefix}${letter}' || lpad(n::text, 4, '0')`,
     name: (letter = 'a') => `'${prefix.toLowerCase()}${letter}-' || n`,
     hash: (letter = 'a') => `sha256(convert_to('${prefix}${letter}' || n, 'utf8'))`,
-    copy: (table, key, changes, count) => copyRow(db, table, key, changes, count),
+    copy: (table, key, changes, count = MANY) => copyRow(db, table, key, changes, count),
   }
   await addPeople(world, source)
   await addProjects(world, source)
