@@ -1,7 +1,7 @@
 // `depot seed --remove` returns an instance to its previous state and preserves everything that other users created or
 // joined.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { sql } from 'kysely'
 import { demoId } from '#demo/ids.ts'
 import { removeCatalogue } from '#demo/remove/remove-catalogue.ts'
@@ -9,14 +9,11 @@ import { seedCatalogue } from '#demo/seed/seed-catalogue.ts'
 import { ensurePlaceholder, PLACEHOLDER_ID } from '#features/basics/access/placeholder.ts'
 import { StoreInUseError } from '#ports/analytics-store/analytics-store.ts'
 import { EVENT_KINDS } from '#ports/analytics-store/events.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { testApp } from '#test/support/app/test-app.ts'
 import { signIn } from '#test/support/http/account-steps.ts'
 import { everyAddress, everyAnswer, everyRow } from '#test/support/http/every-response.ts'
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
+const t = await testApp()
 after(() => t.close())
 
 const PROJECTS = 8

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { sql } from 'kysely'
 import { demoId, demoPartId } from '#demo/ids.ts'
 import { DEMO_BIO } from '#demo/seed/people.ts'
@@ -8,13 +8,10 @@ import { type SeedReport, seedCatalogue } from '#demo/seed/seed-catalogue.ts'
 import { imageUrl } from '#features/basics/images/hosted-image.ts'
 import { reconcileDownloads } from '#features/reading/downloads/reconcile-downloads.ts'
 import { StoreInUseError } from '#ports/analytics-store/analytics-store.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { testApp } from '#test/support/app/test-app.ts'
 import { assertError, signIn } from '#test/support/http/account-steps.ts'
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
+const t = await testApp()
 after(() => t.close())
 
 const PROJECTS = 60

@@ -1,13 +1,10 @@
 // Costs at the rate limit: expensive requests count as several, as their route declares.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { ADMIN_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { after, test } from 'node:test'
+import { ADMIN_KEY, testApp } from '#test/support/app/test-app.ts'
 import { processorMs, slowness } from '#test/support/processes/processor-time.ts'
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
+const t = await testApp()
 after(() => t.close())
 
 const signIn = (remoteAddress: string) =>

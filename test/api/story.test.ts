@@ -1,8 +1,8 @@
 // The story of a program: on an empty instance, through public routes alone, from the first account to the update check of a
 // launcher and the bot that follows the changes.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { after, test } from 'node:test'
+import { testApp } from '#test/support/app/test-app.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
 import {
   appointModerator,
@@ -14,11 +14,8 @@ import {
   signUp,
 } from '#test/support/story/empty-instance.ts'
 
-let t: TestApp
-before(async () => {
-  t = await testApp({ env: { REQUIRE_VERIFIED_EMAIL: 'true' } })
-})
-after(() => t?.close())
+const t = await testApp({ env: { REQUIRE_VERIFIED_EMAIL: 'true' } })
+after(() => t.close())
 
 const search = async (query: string) => (await t.anyone.get('/v3/search', { query: { query } })).json().hits
 

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { SCOPES } from '#features/basics/access/scopes.ts'
 import { sampleOf } from '#test/api/operations/requests.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { testApp } from '#test/support/app/test-app.ts'
 import { assertSameText } from '#test/support/http/compare-text.ts'
 import {
   answerComponents,
@@ -25,11 +25,8 @@ import {
 
 const VIEWER = '/docs/swagger-ui/'
 
-let t: TestApp
-before(async () => {
-  t = await testApp({ env: { BASE_URL: 'http://127.0.0.1:8080' } })
-})
-after(() => t?.close())
+const t = await testApp({ env: { BASE_URL: 'http://127.0.0.1:8080' } })
+after(() => t.close())
 
 const idOf = ({ operation }: { operation: Json }): string => String(operation['operationId'])
 

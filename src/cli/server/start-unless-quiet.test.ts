@@ -1,19 +1,16 @@
 // A quiet copy of an instance: nothing runs or is sent until it is resumed, everything waits, and operators and visitors see it.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { deliverMail } from '#features/basics/mail/deliver-mail.ts'
 import { resume } from '#features/basics/settings/resume.ts'
 import { SETTINGS_ID } from '#features/basics/settings/settings-cache.ts'
 import { checkInstance } from '#features/operation/doctor/check-instance.ts'
 import { transaction } from '#platform/cache/transaction.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { testApp } from '#test/support/app/test-app.ts'
 import { startUnlessQuiet } from './start-unless-quiet.ts'
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
+const t = await testApp()
 after(() => t.close())
 
 /** As a restore leaves it. */

@@ -1,15 +1,12 @@
 // Error pages: what they say, which caches store them, and their compressed forms.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { after, test } from 'node:test'
+import { testApp } from '#test/support/app/test-app.ts'
 import { assertValidHtml } from '#test/support/http/html-page.ts'
 import { assertSays } from '#test/support/http/visitor.ts'
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
-after(() => t?.close())
+const t = await testApp()
+after(() => t.close())
 
 const load = (url: string, headers: Record<string, string> = {}) =>
   t.inject({ method: 'GET', url, headers: { accept: 'text/html', 'user-agent': 'browser', ...headers } })

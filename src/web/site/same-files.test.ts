@@ -1,17 +1,14 @@
 // The project page, the version page, the archive, `/v3/resolve` and the packs offer the same files.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { type Entry, fromBufferPromise } from 'yauzl'
 import type { AnswerView } from '#features/catalogue/resolve/views.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { testApp } from '#test/support/app/test-app.ts'
 import { makeCatalogue, type TestCatalogue } from '#test/support/factories/resolve-catalogue.ts'
 import { seededRandom } from '#test/support/factories/search-catalogue.ts'
 import { visitor } from '#test/support/http/visitor.ts'
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
+const t = await testApp()
 after(() => t.close())
 
 const LOADERS = ['fabric', 'forge', 'quilt']

@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { after, test } from 'node:test'
+import { testApp } from '#test/support/app/test-app.ts'
 import { visitor } from '#test/support/http/visitor.ts'
 
-let t: TestApp
-before(async () => {
-  t = await testApp({ env: { SITE: 'off' } })
-})
-after(() => t?.close())
+const t = await testApp({ env: { SITE: 'off' } })
+after(() => t.close())
 
 test('an operator can have the API alone; the account pages stay', async () => {
   const someone = visitor(t)

@@ -1,16 +1,13 @@
 // The lists of statuses in the code match the database functions that statements and triggers use.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { sql } from 'kysely'
 import { isSearchableStatus, PROJECT_STATUSES } from '#taxonomy/project-status.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { testApp } from '#test/support/app/test-app.ts'
 import { isPublicVersionStatus, VERSION_STATUSES } from './version-status.ts'
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
-after(() => t?.close())
+const t = await testApp()
+after(() => t.close())
 
 test('a searchable project is the same to the list and to is_searchable', async () => {
   const { rows } = await sql<{ status: string; twin: boolean }>`

@@ -1,17 +1,14 @@
 // Broken dependencies: who is notified of what, how often, and where the problem is shown.
 
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { sql } from 'kysely'
 import { DAY_MS, HOUR_MS } from '#lib/time.ts'
 import { enqueue } from '#platform/jobs/queue.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { testApp } from '#test/support/app/test-app.ts'
 import type { MadeProject } from '#test/support/factories/factories.ts'
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
+const t = await testApp()
 after(() => t.close())
 
 type Needed = { project_id: string } | { version_id: string }

@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { ADMIN_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { ADMIN_KEY, testApp } from '#test/support/app/test-app.ts'
 import { makeCatalogue, type TestCatalogue } from '#test/support/factories/resolve-catalogue.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
 import { LEVELS_MAX, loadWorld } from './load/load-world.ts'
 import { toTarget } from './load/target.ts'
 import type { AnswerView } from './views.ts'
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
+const t = await testApp()
 after(() => t.close())
 
 const PATH = '/v3/resolve'

@@ -1,14 +1,11 @@
 // Errors and the description of the v2 API name the routes of the v2 API.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { after, test } from 'node:test'
+import { testApp } from '#test/support/app/test-app.ts'
 import { form, versionDataV2 } from '#test/support/http/forms.ts'
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
-after(() => t?.close())
+const t = await testApp()
+after(() => t.close())
 
 test('errors name the routes of the v2 API', async () => {
   const project = await t.make.project()

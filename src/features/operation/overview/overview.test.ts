@@ -1,19 +1,16 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { DAY_MS, HOUR_MS } from '#lib/time.ts'
-import { ADMIN_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { ADMIN_KEY, testApp } from '#test/support/app/test-app.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
 import { noFigures } from './figures/figures.ts'
 import { findProblems, PROBLEM_CODES, type Situation } from './problems.ts'
 
 const KEY = { headers: { 'x-admin-key': ADMIN_KEY } }
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
+const t = await testApp()
 after(() => t.close())
 
 const read = async (path: string) => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { parseScopeNames } from '#features/basics/access/scopes.ts'
 import { newId } from '#lib/ids.ts'
 import { measurePool } from '#test/support/app/measured-pool.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { testApp } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
 import { addNotifications } from '#test/support/factories/largest.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
@@ -11,10 +11,7 @@ import type { NotificationBody } from './notification-types.ts'
 import { insertNotifications } from './queries.ts'
 import type { NotificationView } from './views.ts'
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
+const t = await testApp()
 after(() => t.close())
 
 const notify = (people: readonly Person[], body: NotificationBody) =>

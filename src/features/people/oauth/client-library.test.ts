@@ -1,14 +1,11 @@
 // The whole flow with a third-party client library, from discovery to revocation.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import * as client from 'openid-client'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { testApp } from '#test/support/app/test-app.ts'
 import { authorize, BASE, CALLBACK, makeApplication, statusOf } from '#test/support/http/oauth-steps.ts'
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
+const t = await testApp()
 after(() => t.close())
 
 const SERVER = new URL('https://depot.test')

@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { parseScopeNames } from '#features/basics/access/scopes.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { testApp } from '#test/support/app/test-app.ts'
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
-after(() => t?.close())
+const t = await testApp()
+after(() => t.close())
 
 test('friends, blocked users and preferences are empty, for callers who may read them', async () => {
   const [person, other] = await t.make.people(2)

@@ -1,16 +1,13 @@
 // Downloads that a CDN served from its cache, as the operator reports them.
 
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
-import { ADMIN_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { ADMIN_KEY, testApp } from '#test/support/app/test-app.ts'
 import type { MadeProject } from '#test/support/factories/factories.ts'
 import { slicesOf } from '#test/support/http/analytics-queries.ts'
 
-let t: TestApp
-before(async () => {
-  t = await testApp({ env: { FILES_BASE_URL: 'https://cdn.test/files', COUNTRY_HEADER: 'X-Country' } })
-})
+const t = await testApp({ env: { FILES_BASE_URL: 'https://cdn.test/files', COUNTRY_HEADER: 'X-Country' } })
 after(() => t.close())
 
 const headers = { 'x-admin-key': ADMIN_KEY }

@@ -1,7 +1,7 @@
 // The counters in the database agree with the events in the store: per batch, after crashes, losses and restores.
 
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import pg from 'pg'
@@ -11,7 +11,7 @@ import { createEntityCache } from '#platform/cache/entity-cache.ts'
 import { listenForInvalidations } from '#platform/cache/listen.ts'
 import { enqueue } from '#platform/jobs/queue.ts'
 import type { AnalyticsStore } from '#ports/analytics-store/analytics-store.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { testApp } from '#test/support/app/test-app.ts'
 import { aDownload, batchOf, times } from '#test/support/factories/analytics-events.ts'
 import type { MadeProject } from '#test/support/factories/factories.ts'
 import { openNaiveStore } from '#test/support/stand-ins/reference-analytics-store.ts'
@@ -20,10 +20,7 @@ import { applyBatches, catchUp, type LedgerDeps, openCounterLedger, readLedger }
 import { reconcileDownloads } from './reconcile-downloads.ts'
 import { showDownloads } from './show-downloads.ts'
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
+const t = await testApp()
 after(() => t.close())
 
 /** A project with a version, and a store that the counters follow from now on. */

@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { findFinishedRebuild } from '#ports/search-index/feed/changes.ts'
-import type { Call, TestApp } from '#test/support/app/test-app.ts'
+import type { Call } from '#test/support/app/test-app.ts'
 import { ADMIN_KEY, testApp } from '#test/support/app/test-app.ts'
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
+const t = await testApp()
 after(() => t.close())
 
 type Hit = Record<string, unknown> & { project_id: string; slug: string }

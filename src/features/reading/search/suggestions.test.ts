@@ -1,13 +1,10 @@
 // Suggestions while typing: what they contain, what they never show, and how long they are cached.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { after, test } from 'node:test'
+import { testApp } from '#test/support/app/test-app.ts'
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
-after(() => t?.close())
+const t = await testApp()
+after(() => t.close())
 
 type Found = {
   projects: { slug: string; name: string; project_types: string[]; icon_url: string | null }[]

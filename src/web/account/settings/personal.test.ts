@@ -1,17 +1,14 @@
 // Email settings, the payout address, and the page of data and devices.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { EMAIL_DEFAULTS } from '#features/people/notifications/emails/email-kinds.ts'
-import { ADMIN_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { ADMIN_KEY, testApp } from '#test/support/app/test-app.ts'
 import { makeMember } from '#test/support/http/account-steps.ts'
 import { assertValidHtml } from '#test/support/http/html-page.ts'
 import { assertLeads, assertSays, visitor } from '#test/support/http/visitor.ts'
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
-after(() => t?.close())
+const t = await testApp()
+after(() => t.close())
 
 const SETTINGS = '/account/notifications'
 const HOSTILE = '"><script>alert(1)</script>'

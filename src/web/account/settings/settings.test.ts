@@ -1,19 +1,16 @@
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import sharp from 'sharp'
 import { scopeNames } from '#features/basics/access/scopes.ts'
 import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { testApp } from '#test/support/app/test-app.ts'
 import { mailsTo, makeMember, OTHER_PASSWORD, PASSWORD, totpCode } from '#test/support/http/account-steps.ts'
 import { BASE, makeApplication } from '#test/support/http/oauth-steps.ts'
 import { assertLeads, assertSays, hiddenFields, type Visitor, visitor } from '#test/support/http/visitor.ts'
 import { qrCode } from './qr-code.ts'
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
+const t = await testApp()
 after(() => t.close())
 
 const HOSTILE = '<script>alert("x")</script>\'&amp;'

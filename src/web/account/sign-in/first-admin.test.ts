@@ -1,19 +1,16 @@
 // The link of the first start creates one admin, once, and only if no admin exists.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { makeFirstAdminLink } from '#features/people/accounts/sign-up/create-first-admin.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { testApp } from '#test/support/app/test-app.ts'
 import { assertSays, visitor } from '#test/support/http/visitor.ts'
 
 const PATH = '/account/first-admin'
 const PASSWORD = 'violet-harbour-lantern-42'
 const fields = (username: string) => ({ username, email: `${username}@example.org`, password: PASSWORD })
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
-after(() => t?.close())
+const t = await testApp()
+after(() => t.close())
 
 const admins = () => t.deps.db.selectFrom('account').select('username').where('role', '=', 'admin').execute()
 

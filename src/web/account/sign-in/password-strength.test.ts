@@ -1,17 +1,14 @@
 // The strength of new passwords, as the script of the forms shows it.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { after, test } from 'node:test'
+import { testApp } from '#test/support/app/test-app.ts'
 import { mailedFlow, makeMember, PASSWORD } from '#test/support/http/account-steps.ts'
 import { hiddenFields, type Visitor, visitor } from '#test/support/http/visitor.ts'
 
 const PATH = '/account/password-strength'
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
-after(() => t?.close())
+const t = await testApp()
+after(() => t.close())
 
 /** Sends a password with the hidden fields of a form, as its script does. */
 async function rate(who: Visitor, form: { page: string; action: string }, fields: Record<string, string>) {

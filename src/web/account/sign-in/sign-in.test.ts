@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { brotliDecompressSync } from 'node:zlib'
 import { takeAnswer } from '#features/people/accounts/sign-up/taken-answers.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { testApp } from '#test/support/app/test-app.ts'
 import {
   enableTwoFactor,
   mailedFlow,
@@ -16,10 +16,7 @@ import { assertValidHtml } from '#test/support/http/html-page.ts'
 import { assertLeads, assertSays, hiddenFields, visitor } from '#test/support/http/visitor.ts'
 import { returnPath } from '#web/kit/paths.ts'
 
-let t: TestApp
-before(async () => {
-  t = await testApp({ env: { REQUIRE_VERIFIED_EMAIL: 'true' } })
-})
+const t = await testApp({ env: { REQUIRE_VERIFIED_EMAIL: 'true' } })
 after(() => t.close())
 
 const SIGN_IN = '/account/sign-in'

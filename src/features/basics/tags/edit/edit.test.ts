@@ -1,19 +1,16 @@
 // Operators edit the tags while the server runs.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { createEntityCache } from '#platform/cache/entity-cache.ts'
 import { listenForInvalidations } from '#platform/cache/listen.ts'
 import { createTagDirectory } from '#taxonomy/tag-directory.ts'
 import { loadTaxonomy } from '#taxonomy/taxonomy.ts'
-import { ADMIN_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { ADMIN_KEY, testApp } from '#test/support/app/test-app.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
+const t = await testApp()
 after(() => t.close())
 
 type Row = Record<string, unknown>

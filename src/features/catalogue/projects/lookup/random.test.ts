@@ -3,16 +3,13 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'
 import { createRandom } from '#demo/catalogue/random.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { testApp } from '#test/support/app/test-app.ts'
 import { listRandomProjectIds } from './random.ts'
 
 const MANY = 2_000
 const PLUGINS = 40
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
+const t = await testApp()
 after(() => t.close())
 
 /** Projects by SQL; every so-many-th one has a version for a plugin loader, the others none. */

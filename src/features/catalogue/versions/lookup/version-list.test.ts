@@ -1,13 +1,10 @@
 // Featured versions, and their substitutes if a project features none.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { MadeProject } from '#test/support/factories/factories.ts'
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
+const t = await testApp()
 after(() => t.close())
 
 type Fields = Partial<Parameters<TestApp['make']['version']>[0]>

@@ -1,12 +1,9 @@
 // An independent client of tus uploads through a line that is cut at random places.
-import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { after, test } from 'node:test'
+import { testApp } from '#test/support/app/test-app.ts'
 import { checkTusUploads } from '#test/support/http/tus-steps.ts'
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
+const t = await testApp()
 after(() => t.close())
 
 for (const deferred of [false, true]) {

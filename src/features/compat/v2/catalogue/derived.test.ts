@@ -1,15 +1,12 @@
 // The v2 API can be computed from the v3 API, whatever the catalogue contains. The test defines the rules a second
 // time, as tables that are independent of the code.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import fc from 'fast-check'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { testApp } from '#test/support/app/test-app.ts'
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
-after(() => t?.close())
+const t = await testApp()
+after(() => t.close())
 
 type Json = Record<string, unknown>
 type Texts = string[]

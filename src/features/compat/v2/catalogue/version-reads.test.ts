@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { after, test } from 'node:test'
+import { testApp } from '#test/support/app/test-app.ts'
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
-after(() => t?.close())
+const t = await testApp()
+after(() => t.close())
 
 const at = (day: number) => new Date(Date.UTC(2026, 0, day))
 type Versions = { id: string }[]

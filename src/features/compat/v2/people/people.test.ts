@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { parseScopeNames } from '#features/basics/access/scopes.ts'
 import { insertNotifications } from '#features/people/notifications/queries.ts'
-import { type Client, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { type Client, testApp } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
-after(() => t?.close())
+const t = await testApp()
+after(() => t.close())
 
 async function read(path: string, client: Client = t.anyone) {
   const answer = await client.get(path)

@@ -1,15 +1,12 @@
 // Writes of users through the v2 API have the effects, errors and responses of the v3 API, in the v2 format.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { after, test } from 'node:test'
+import { testApp } from '#test/support/app/test-app.ts'
 import { makeMember, PASSWORD } from '#test/support/http/account-steps.ts'
 import { PNG } from '#test/support/http/forms.ts'
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
-after(() => t?.close())
+const t = await testApp()
+after(() => t.close())
 
 type Answer = { statusCode: number; body: string }
 const assertDone = ({ statusCode, body }: Answer) => assert.deepEqual([statusCode, body], [204, ''])

@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, test } from 'node:test'
-import { ADMIN_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { after, beforeEach, test } from 'node:test'
+import { ADMIN_KEY, testApp } from '#test/support/app/test-app.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
 import type { JobsPage } from './views.ts'
 
 const JOBS = '/_internal/admin/jobs'
 const KEY = { headers: { 'x-admin-key': ADMIN_KEY } }
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
+const t = await testApp()
 after(() => t.close())
 beforeEach(() => t.deps.pool.query('delete from graphile_worker._private_jobs'))
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { ALL_SCOPES, GRANTABLE_SCOPES, SCOPES, type ScopeName } from '#features/basics/access/scopes.ts'
 import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
-import { type Client, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { type Client, testApp } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
 import {
   ABSENT,
@@ -18,10 +18,7 @@ const PAT = '/_internal/pat'
 const USER_READ = 2
 const COLLECTION_CREATE = 2 ** 31
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
+const t = await testApp()
 after(() => t.close())
 
 const inDays = (days: number): string => new Date(t.deps.now() + days * DAY_MS).toISOString()

@@ -1,19 +1,16 @@
 // Fine-grained tokens over HTTP: their limits, networks, last use and the operator's limit of their lifetime. The
 // authorization matrix sends one to every operation.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { GRANTABLE_SCOPES } from '#features/basics/access/scopes.ts'
 import { DAY_MS, HOUR_MS } from '#lib/time.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { testApp } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
 import { teamFactories } from '#test/support/factories/team-factories.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
 import { form, modJar, projectData, versionData } from '#test/support/http/forms.ts'
 
-let t: TestApp
-before(async () => {
-  t = await testApp({ env: { PAT_MAX_DAYS: '90', CLIENT_ADDRESS_HEADER: 'x-client' } })
-})
+const t = await testApp({ env: { PAT_MAX_DAYS: '90', CLIENT_ADDRESS_HEADER: 'x-client' } })
 after(() => t.close())
 
 const FROM = (address: string) => ({ headers: { 'x-client': address } })

@@ -1,7 +1,7 @@
 // Transferring an account requires the password again; a change of the email address can be undone.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { after, test } from 'node:test'
+import { testApp } from '#test/support/app/test-app.ts'
 import {
   assertError,
   enableTwoFactor,
@@ -22,10 +22,7 @@ const UNDO = '/_internal/auth/email/undo'
 const TEN_MINUTES = 10 * 60_000
 const CHANGED = /email address was changed/
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
+const t = await testApp()
 after(() => t.close())
 
 /** A member whose session gave the password too long ago. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { requireVerifiedEmail } from '#features/basics/access/email-policy.ts'
 import { ALL_SCOPES } from '#features/basics/access/scopes.ts'
 import { HOUR_MS } from '#lib/time.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { testApp } from '#test/support/app/test-app.ts'
 import {
   ABSENT,
   assertError,
@@ -24,10 +24,7 @@ const RESEND = '/_internal/auth/email/resend_verify'
 const VERIFY = '/_internal/auth/email/verify'
 const VERIFY_SUBJECT = /^Verify your/
 
-let t: TestApp
-before(async () => {
-  t = await testApp({ env: { REQUIRE_VERIFIED_EMAIL: 'true' } })
-})
+const t = await testApp({ env: { REQUIRE_VERIFIED_EMAIL: 'true' } })
 after(() => t.close())
 
 const verify = (flow: string) => t.anyone.post(VERIFY, { flow })

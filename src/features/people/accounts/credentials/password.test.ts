@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { ALL_SCOPES } from '#features/basics/access/scopes.ts'
 import { HOUR_MS } from '#lib/time.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { testApp } from '#test/support/app/test-app.ts'
 import {
   ABSENT,
   assertError,
@@ -21,10 +21,7 @@ const RESET = '/_internal/auth/password/reset'
 const CHANGE = '/_internal/auth/password'
 const RESET_SUBJECT = /^Reset your/
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
+const t = await testApp()
 after(() => t.close())
 
 const reset = (username: string) => t.anyone.post(RESET, { username })

@@ -1,7 +1,7 @@
 // Temporary passwords, which the command line generates: the user must choose another one at the first sign-in.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { after, test } from 'node:test'
+import { testApp } from '#test/support/app/test-app.ts'
 import {
   assertError,
   enableTwoFactor,
@@ -20,10 +20,7 @@ const CHANGE = '/_internal/auth/password'
 const SIGN_IN = '/account/sign-in'
 const RESET = '/account/reset-password'
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
+const t = await testApp()
 after(() => t.close())
 
 /** Runs a command on the database of the application, and returns its result. */

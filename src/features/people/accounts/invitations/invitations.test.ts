@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { Secret } from '#lib/access/secret.ts'
 import { DAY_MS } from '#lib/time.ts'
 import { type MailMessage, mailError } from '#ports/mail/mail.ts'
-import { ADMIN_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { ADMIN_KEY, testApp } from '#test/support/app/test-app.ts'
 import { assertError, assertRefusedValues, PASSWORD, statuses } from '#test/support/http/account-steps.ts'
 import { visitor } from '#test/support/http/visitor.ts'
 import type { NewInvitationView } from './views.ts'
@@ -12,10 +12,7 @@ const KEY = { headers: { 'x-admin-key': ADMIN_KEY } }
 const INVITATIONS = '/_internal/admin/invitations'
 const CREATE = '/_internal/auth/create'
 
-let t: TestApp
-before(async () => {
-  t = await testApp({ env: { REGISTRATION: 'invitation' } })
-})
+const t = await testApp({ env: { REGISTRATION: 'invitation' } })
 after(() => t.close())
 
 let count = 0

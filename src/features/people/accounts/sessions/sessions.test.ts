@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { ALL_SCOPES, SCOPES, type ScopeName } from '#features/basics/access/scopes.ts'
 import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
@@ -9,10 +9,7 @@ import { describeUserAgent } from './user-agent.ts'
 const LIST = '/_internal/session/list'
 const REFRESH = '/_internal/session/refresh'
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
+const t = await testApp()
 after(() => t.close())
 
 const works = async (token: string): Promise<boolean> => (await t.as({ token }).get('/v3/user')).statusCode === 200

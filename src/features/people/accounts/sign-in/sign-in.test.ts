@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
-import { BYPASS_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { BYPASS_KEY, testApp } from '#test/support/app/test-app.ts'
 import {
   ABSENT,
   assertError,
@@ -15,10 +15,7 @@ import {
 
 const LOGIN = '/_internal/auth/login'
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
+const t = await testApp()
 after(() => t.close())
 
 async function failTimes(times: number, username: string): Promise<number[]> {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { sql } from 'kysely'
 import { DAY_MS, HOUR_MS } from '#lib/time.ts'
-import { BYPASS_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { BYPASS_KEY, testApp } from '#test/support/app/test-app.ts'
 import {
   ABSENT,
   assertError,
@@ -17,10 +17,7 @@ import {
 const CREATE = '/_internal/auth/create'
 const VALIDATE = '/_internal/auth/create/validate'
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
+const t = await testApp()
 after(() => t.close())
 
 const create = (body: Record<string, unknown>) => t.anyone.post(CREATE, body)

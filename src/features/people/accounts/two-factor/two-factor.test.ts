@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { ALL_SCOPES } from '#features/basics/access/scopes.ts'
 import { MINUTE_MS } from '#lib/time.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { testApp } from '#test/support/app/test-app.ts'
 import {
   ABSENT,
   assertError,
@@ -21,10 +21,7 @@ const SECRET = '/_internal/auth/2fa/get_secret'
 const TWO_FACTOR = '/_internal/auth/2fa'
 const LOGIN_2FA = '/_internal/auth/login/2fa'
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
+const t = await testApp()
 after(() => t.close())
 
 const withCode = (flow: string, code: string) => t.anyone.post(LOGIN_2FA, { flow, code })

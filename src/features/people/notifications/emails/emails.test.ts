@@ -1,20 +1,17 @@
 // Notifications by email: the settings of a user, the sender, and the links that turn off one kind.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { parseScopeNames } from '#features/basics/access/scopes.ts'
 import { enqueue } from '#platform/jobs/queue.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { testApp } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
 import type { NotificationBody } from '../notification-types.ts'
 import { insertNotifications } from '../queries.ts'
 import { EMAIL_DEFAULTS, EMAIL_KINDS, type EmailKind } from './email-kinds.ts'
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
-after(() => t?.close())
+const t = await testApp()
+after(() => t.close())
 
 const pathOf = (person: Person): string => `/v3/user/${person.id}/notification-settings`
 const read = async (person: Person) => (await t.as(person).get(pathOf(person))).json().email

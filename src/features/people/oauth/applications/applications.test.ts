@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import sharp from 'sharp'
 import { ALL_SCOPES, GRANTABLE_SCOPES } from '#features/basics/access/scopes.ts'
 import { newId } from '#lib/ids.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { testApp } from '#test/support/app/test-app.ts'
 import { ABSENT, assertError, assertRefusedValues } from '#test/support/http/account-steps.ts'
 import {
   authorize,
@@ -17,10 +17,7 @@ import {
   statusOf,
 } from '#test/support/http/oauth-steps.ts'
 
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
+const t = await testApp()
 after(() => t.close())
 
 const APP = `${BASE}/app`
