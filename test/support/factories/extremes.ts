@@ -11,9 +11,13 @@ export const PROJECT_PAGES = ['', '/gallery', '/versions', '/changelog', '/depen
 
 /**
  * `bare` has nothing but a name of 64 emoji; `large` has a name of 64 wide letters, a description of 64 KB of nested
- * lists, and 5,000 versions, `v0` to `v4999`, for 60 loaders and 60 game versions each.
+ * lists, and 5,000 versions unless `count` is another number, from `v0` on, for 60 loaders and 60 game versions each.
  */
-export async function makeExtremes(t: TestApp, owner: Person): Promise<{ bare: MadeProject; large: MadeProject }> {
+export async function makeExtremes(
+  t: TestApp,
+  owner: Person,
+  count = 5000,
+): Promise<{ bare: MadeProject; large: MadeProject }> {
   const bare = await t.make.project({ owner, slug: 'bare', name: EMOJI_NAME })
   const large = await t.make.project({ owner, slug: 'large', name: WIDE_NAME })
   await t.deps.db
@@ -27,7 +31,7 @@ export async function makeExtremes(t: TestApp, owner: Person): Promise<{ bare: M
   await sql`insert into version (id, project_id, author_id, name, version_number, version_type, status, loaders, fields, changelog)
     select 'Lg' || lpad(n::text, 6, '0'), project_id, author_id, name, 'v' || n, version_type, status, ${loaders}::text[],
       ${JSON.stringify({ game_versions: games })}::jsonb, 'Change ' || n
-    from version, generate_series(1, 4999) n where id = ${first.id}`.execute(t.deps.db)
+    from version, generate_series(1, ${count - 1}::int) n where id = ${first.id}`.execute(t.deps.db)
   return { bare, large }
 }
 

@@ -131,15 +131,12 @@ export async function everyRow(db: Db): Promise<Map<string, string[]>> {
     select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' order by 1`.execute(
     db,
   )
-  const all = new Map<string, string[]>()
-  for (const { name } of tables.filter((table) => !own.includes(table.name))) {
-    const { rows } = await sql<{
-      text: string
-    }>`select to_jsonb(t)::text as text from ${sql.table(name)} t ${ownEntries} order by 1`.execute(db)
-    all.set(
-      name,
-      rows.map(({ text }) => text),
+  const parts = tables
+    .filter(({ name }) => !own.includes(name))
+    .map(
+      ({ name }) => sql`select ${name}::text as name,
+        array(select to_jsonb(t)::text from ${sql.table(name)} t ${ownEntries} order by 1) as texts`,
     )
-  }
-  return all
+  const { rows } = await sql<{ name: string; texts: string[] }>`${sql.join(parts, sql` union all `)}`.execute(db)
+  return new Map(rows.map(({ name, texts }) => [name, texts]))
 }

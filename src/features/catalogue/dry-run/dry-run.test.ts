@@ -33,16 +33,14 @@ async function everything(): Promise<unknown> {
   const { rows: tables } = await sql<{ name: string }>`
     select format('%I.%I', schemaname, tablename) as name from pg_tables
     where schemaname not in ('pg_catalog', 'information_schema') order by 1`.execute(t.deps.db)
-  const counts: Record<string, unknown> = {}
-  for (const { name } of tables) {
-    // The use of tokens and sessions is stored some seconds after each request.
-    const { rows } = await sql<{ hash: string }>`
-      select count(*) || coalesce(md5(string_agg(known::text, '' order by known::text)), '') as hash
-      from ${sql.raw(name)} x, lateral (select to_jsonb(x) - '{last_used,last_login,ip,user_agent}'::text[] as known) y`.execute(
-      t.deps.db,
-    )
-    counts[name] = rows[0]?.hash
-  }
+  // The use of tokens and sessions is stored some seconds after each request.
+  const hashes = tables.map(
+    ({
+      name,
+    }) => sql`select ${name}::text as name, count(*) || coalesce(md5(string_agg(known::text, '' order by known::text)), '')
+      from ${sql.raw(name)} x, lateral (select to_jsonb(x) - '{last_used,last_login,ip,user_agent}'::text[] as known) y`,
+  )
+  const { rows: counts } = await sql`${sql.join(hashes, sql` union all `)} order by name`.execute(t.deps.db)
   const files = await readdir(join(t.deps.config.dataDir, 'files'), { recursive: true })
   const events = await t.deps.metrics.events.get()
   return { counts, files: files.sort(), events: events.values }
