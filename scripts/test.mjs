@@ -14,7 +14,10 @@ if (major < 24 || (major === 24 && minor < 12)) {
   process.exit(1)
 }
 
-/** File patterns of each tier, the number of concurrent files, the files to start with, and the time limit of a test. */
+/** Time limit of a file, for tests that hang. */
+const TIME_LIMIT_MS = 30 * 60_000
+
+/** File patterns of each tier, the number of concurrent files, and the files to start with. */
 const TIERS = {
   process: {
     files: ['{src,demo}/**/*.test.ts', 'test/{rules,api,client}/**/*.test.ts'],
@@ -32,10 +35,10 @@ const TIERS = {
     concurrency: 1,
     env: { TEST_ENGINES: 'yes' },
   },
-  cluster: { files: ['test/cluster/*.test.ts'], minutes: 30 },
-  clients: { files: ['test/clients/*.test.ts'], minutes: 30 },
+  cluster: { files: ['test/cluster/*.test.ts'] },
+  clients: { files: ['test/clients/*.test.ts'] },
   /** The files that `npm run release` makes, each on a system without the checkout. */
-  release: { files: ['test/release/*.test.ts'], minutes: 30 },
+  release: { files: ['test/release/*.test.ts'] },
 }
 
 /** samples.test.ts contains no tests, but requests for the tests of all operations. */
@@ -99,8 +102,7 @@ async function main() {
     const events = run({
       files: [...shared.programs, ...sorted.filter((file) => !together.includes(file))],
       concurrency: parallel,
-      // A limit for a test that hangs: 20 times the longest test on a quiet machine.
-      timeout: (tier.minutes ?? 10) * 60_000,
+      timeout: TIME_LIMIT_MS,
       execArgv: ['--import', new URL('test/end-children.mjs', import.meta.url).href, ...nodeOptions],
       env,
       signal: abort.signal,

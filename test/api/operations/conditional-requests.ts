@@ -25,7 +25,11 @@ function ownHeaders({ headers }: Answer): Record<string, unknown> {
 }
 
 /** Lists what is wrong with the responses to one request with one coding. */
-async function problemsOf(route: RouteEntry, request: Request, coding: string): Promise<string[]> {
+async function problemsOf(
+  route: RouteEntry,
+  request: Request,
+  coding: string,
+): Promise<{ problems: string[]; isConditional: boolean }> {
   const problems: string[] = []
   const expect = (isFine: boolean, answer: Answer, problem: string) => {
     const shown = `${answer.statusCode} ${JSON.stringify(ownHeaders(answer))}`
@@ -41,11 +45,12 @@ async function problemsOf(route: RouteEntry, request: Request, coding: string): 
   const isSame = JSON.stringify(ownHeaders(head)) === JSON.stringify(ownHeaders(get))
   expect(isSame || VARYING.has(route.operationId), head, `HEAD has the headers ${JSON.stringify(ownHeaders(get))}`)
   const { etag } = get.headers
+  if (etag === undefined || VARYING.has(route.operationId)) return { problems, isConditional: false }
   for (const method of ['GET', 'HEAD'] as const) {
     const other = await sendWith(request, method, { ...accepting, 'if-none-match': '"other"' })
     expect(other.statusCode === get.statusCode, other, `${method} without a match is ${get.statusCode}`)
-    if (etag === undefined || VARYING.has(route.operationId)) continue
-    for (const match of coding === 'identity' ? [etag, `W/${etag}`, `"other", ${etag}`, '*'] : [etag]) {
+    const isPlain = coding === 'identity' && method === 'GET'
+    for (const match of isPlain ? [etag, `W/${etag}`, `"other", ${etag}`, '*'] : [etag]) {
       const answer = await sendWith(request, method, { ...accepting, 'if-none-match': match })
       const { 'content-length': length, 'content-encoding': encoding } = answer.headers
       const isBare = answer.body === '' && length === undefined && encoding === undefined
@@ -53,7 +58,7 @@ async function problemsOf(route: RouteEntry, request: Request, coding: string): 
       expect(answer.headers.etag === etag, answer, `the 304 of ${method} with ${match} has the ETag ${etag}`)
     }
   }
-  return problems
+  return { problems, isConditional: true }
 }
 
 /** Returns a GET of every path of the descriptions, and every GET that they do not contain. */
@@ -76,7 +81,11 @@ test('HEAD has the status and the headers of GET, and both are 304 if the client
   const requests = await requestsOf(t.app.routeTable())
   assert.ok(requests.length > 200, `${requests.length} requests`)
   for (const [route, request] of requests) {
-    for (const coding of CODINGS) wrong.push(...(await problemsOf(route, request, coding)))
+    for (const coding of CODINGS) {
+      const { problems, isConditional } = await problemsOf(route, request, coding)
+      wrong.push(...problems)
+      if (!isConditional) break
+    }
   }
   assert.deepEqual(wrong, [])
 })

@@ -14,14 +14,16 @@ import { DECLARED } from './samples.ts'
 import { createWorld, type World } from './world.ts'
 
 let document: Json
+let operations: Operation[]
 before(async () => {
   await opened
   document = (await t.anyone.get('/docs/openapi.json')).json()
+  operations = operationsOf(document)
 })
 
 /** Edits, and what answers 201: the operations that write the fields they declare. */
 function writesOf(): { id: string; fields: string[] }[] {
-  return operationsOf(document)
+  return operations
     .filter(
       ({ method, operation }) => method === 'patch' || (method === 'post' && '201' in asObject(operation['responses'])),
     )
@@ -148,7 +150,7 @@ async function fill(world: World, request: Request, { route, declared, sample, f
     return { ...request, payload, headers: { ...request.headers, ...headers } }
   }
   if (fields === undefined) return request
-  const operation = operationsOf(document).find(({ operation }) => operation['operationId'] === route.operationId)
+  const operation = operations.find(({ operation }) => operation['operationId'] === route.operationId)
   const isInQuery = asList(operation?.operation['parameters']).some(
     ({ name, in: place }) => place === 'query' && name !== 'ids' && String(name) in fields,
   )
