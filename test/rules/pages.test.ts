@@ -2,19 +2,15 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { after, test } from 'node:test'
+import { testApp } from '#test/support/app/test-app.ts'
 import { visitor } from '#test/support/http/visitor.ts'
 import { routeBlocks, withBlocks } from '../../scripts/document-blocks.ts'
-import { type MappedPage, operationsWithoutPage, pageMap } from '../../scripts/page-map.ts'
+import { operationsWithoutPage, pageMap } from '../../scripts/page-map.ts'
 
-let t: TestApp
-let pages: MappedPage[]
-before(async () => {
-  t = await testApp()
-  pages = pageMap(t.app.routeTable())
-})
+const t = await testApp()
 after(() => t.close())
+const pages = pageMap(t.app.routeTable())
 
 test('the map of the pages is up to date', () => {
   const document = readFileSync(join(import.meta.dirname, '../../docs/contributors/pages.md'), 'utf8')

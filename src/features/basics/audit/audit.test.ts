@@ -2,13 +2,12 @@
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { sql } from 'kysely'
 import { PLACEHOLDER_ID } from '#features/basics/access/placeholder.ts'
 import { ALL_SCOPES, SCOPES, type ScopeName } from '#features/basics/access/scopes.ts'
 import { DAY_MS } from '#lib/time.ts'
-import { ADMIN_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
-import type { Person } from '#test/support/factories/factories.ts'
+import { ADMIN_KEY, testApp } from '#test/support/app/test-app.ts'
 import { assertError, makeMember, PASSWORD, signIn } from '#test/support/http/account-steps.ts'
 import { AUDIT_ACTIONS } from './actions.ts'
 import { SYSTEM } from './actor.ts'
@@ -21,13 +20,9 @@ const KEY = { headers: { 'x-admin-key': ADMIN_KEY } }
 
 const bitOf = (name: ScopeName): number => SCOPES.find((scope) => scope.name === name)?.value ?? 0
 
-let t: TestApp
-let admin: Person
-before(async () => {
-  t = await testApp({ env: { AUDIT_RETENTION: '100', AUDIT_ADDRESS_RETENTION: '10' } })
-  admin = await t.make.account({ role: 'admin' })
-})
+const t = await testApp({ env: { AUDIT_RETENTION: '100', AUDIT_ADDRESS_RETENTION: '10' } })
 after(() => t.close())
+const admin = await t.make.account({ role: 'admin' })
 
 async function entriesAbout(person: { id: string }, query: Record<string, string | number> = {}) {
   const answer = await t.anyone.get(LOG, { ...KEY, query: { user: person.id, ...query } })

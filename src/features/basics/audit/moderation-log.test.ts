@@ -1,19 +1,15 @@
 // The log of moderators: which entries it has, and what it does not show.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { after, test } from 'node:test'
+import { testApp } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
 import { SYSTEM } from './actor.ts'
 import { recordAudit } from './record-audit.ts'
 
-let t: TestApp
-let mira: Person
-before(async () => {
-  t = await testApp()
-  mira = await t.make.account({ role: 'moderator', username: 'mira' })
-})
+const t = await testApp()
 after(() => t.close())
+const mira = await t.make.account({ role: 'moderator', username: 'mira' })
 
 const LOG = '/_internal/moderation/log'
 type Entry = { action: string; actor: { name: string | null }; subject: { id: string } | null; details: object }

@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { after, test } from 'node:test'
+import { testApp } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
-import { type TeamFactories, teamFactories } from '#test/support/factories/team-factories.ts'
+import { teamFactories } from '#test/support/factories/team-factories.ts'
 import { assertError, statuses } from '#test/support/http/account-steps.ts'
 
-let t: TestApp
-let make: TeamFactories
-before(async () => {
-  t = await testApp({ env: { QUOTA_ORGANIZATIONS: '2' } })
-  make = teamFactories(t.deps.db)
-})
+const t = await testApp({ env: { QUOTA_ORGANIZATIONS: '2' } })
 after(() => t.close())
+const make = teamFactories(t.deps.db)
 
 type By = { token: string }
 const limit = async (by: By, kind: string) => (await t.as(by).get(`/v3/limits/${kind}`)).json()

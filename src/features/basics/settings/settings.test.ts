@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { ADMIN_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
-import type { Person } from '#test/support/factories/factories.ts'
+import { after, test } from 'node:test'
+import { ADMIN_KEY, testApp } from '#test/support/app/test-app.ts'
 import { assertError, assertRefusedValues, mailsTo } from '#test/support/http/account-steps.ts'
 
 const SETTINGS = '/_internal/admin/settings'
@@ -20,13 +19,9 @@ const NOTHING = {
   read_only_message: null,
 }
 
-let t: TestApp
-let admin: Person
-before(async () => {
-  t = await testApp({ env: { SITE_NAME: 'From the environment' } })
-  admin = await t.make.account({ role: 'admin' })
-})
+const t = await testApp({ env: { SITE_NAME: 'From the environment' } })
 after(() => t.close())
+const admin = await t.make.account({ role: 'admin' })
 
 const set = (body: object) => t.as(admin).patch(SETTINGS, body)
 const settings = async () => (await t.as(admin).get(SETTINGS)).json()

@@ -2,21 +2,15 @@
 import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { sql } from 'kysely'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import type { MadeProject, Person } from '#test/support/factories/factories.ts'
 import { type FormFile, form, modJar, projectData, versionData } from '#test/support/http/forms.ts'
 
-let t: TestApp
-let project: MadeProject
-let stranger: Person
-before(async () => {
-  t = await testApp()
-  project = await t.make.project()
-  stranger = await t.make.account()
-})
+const t = await testApp()
 after(() => t.close())
+const project = await t.make.project()
+const stranger = await t.make.account()
 
 type Answer = Awaited<ReturnType<ReturnType<TestApp['as']>['get']>>
 

@@ -2,19 +2,14 @@
 import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { ALL_SCOPES } from '#features/basics/access/scopes.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import type { Person } from '#test/support/factories/factories.ts'
+import { testApp } from '#test/support/app/test-app.ts'
 import { type FormFile, form, modJar, projectData, versionData } from '#test/support/http/forms.ts'
 
-let t: TestApp
-let author: Person
-before(async () => {
-  t = await testApp()
-  author = await t.make.account()
-})
+const t = await testApp()
 after(() => t.close())
+const author = await t.make.account()
 
 let count = 0
 const slug = () => {

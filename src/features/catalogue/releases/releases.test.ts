@@ -1,23 +1,17 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { HOUR_MS, MINUTE_MS } from '#lib/time.ts'
 import { createEntityCache } from '#platform/cache/entity-cache.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { testApp } from '#test/support/app/test-app.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
 import { releaseProject, releaseVersion } from './release-project.ts'
 
-let t: TestApp
-let owner: Person
-let moderator: Person
-let fan: Person
-before(async () => {
-  t = await testApp()
-  owner = await t.make.account()
-  moderator = await t.make.account({ role: 'moderator' })
-  fan = await t.make.account()
-})
+const t = await testApp()
 after(() => t.close())
+const owner = await t.make.account()
+const moderator = await t.make.account({ role: 'moderator' })
+const fan = await t.make.account()
 
 const inOneHour = (): string => new Date(t.deps.now() + HOUR_MS).toISOString()
 /** Runs the schedule of a minute and the jobs that it creates. */

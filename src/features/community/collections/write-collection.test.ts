@@ -1,21 +1,16 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { parseScopeNames } from '#features/basics/access/scopes.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { testApp } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
-import { type TeamFactories, teamFactories } from '#test/support/factories/team-factories.ts'
+import { teamFactories } from '#test/support/factories/team-factories.ts'
 import { ABSENT, assertError, assertRefusedValues, statuses } from '#test/support/http/account-steps.ts'
 import type { CollectionView } from './views.ts'
 
-let t: TestApp
-let make: TeamFactories
-let creator: Person
-before(async () => {
-  t = await testApp({ env: { QUOTA_COLLECTIONS: '100', REQUIRE_VERIFIED_EMAIL: 'true' } })
-  make = teamFactories(t.deps.db)
-  creator = await t.make.account()
-})
+const t = await testApp({ env: { QUOTA_COLLECTIONS: '100', REQUIRE_VERIFIED_EMAIL: 'true' } })
 after(() => t.close())
+const make = teamFactories(t.deps.db)
+const creator = await t.make.account()
 
 const scopes = (names: string): number => parseScopeNames(names).bits
 

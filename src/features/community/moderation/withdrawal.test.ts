@@ -1,22 +1,16 @@
 // A project whose submission the owner withdraws: queue, claim, thread and audit log; and the entries of creations.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { after, test } from 'node:test'
+import { testApp } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
 import { form, modJar, projectData, versionData } from '#test/support/http/forms.ts'
 
-let t: TestApp
-let owner: Person
-let mira: Person
-let admin: Person
-before(async () => {
-  t = await testApp()
-  owner = await t.make.account()
-  mira = await t.make.account({ role: 'moderator' })
-  admin = await t.make.account({ role: 'admin' })
-})
+const t = await testApp()
 after(() => t.close())
+const owner = await t.make.account()
+const mira = await t.make.account({ role: 'moderator' })
+const admin = await t.make.account({ role: 'admin' })
 
 const QUEUE = '/_internal/moderation/projects'
 const set = (who: Person, id: string, status: string) => t.as(who).patch(`/v3/project/${id}`, { status })

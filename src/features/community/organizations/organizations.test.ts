@@ -1,17 +1,13 @@
 // Creating, reading and editing organizations.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import { names, scopeBits, type TeamFactories, teamFactories } from '#test/support/factories/team-factories.ts'
+import { after, test } from 'node:test'
+import { testApp } from '#test/support/app/test-app.ts'
+import { names, scopeBits, teamFactories } from '#test/support/factories/team-factories.ts'
 import { ABSENT, assertError, assertRefusedValues, statuses } from '#test/support/http/account-steps.ts'
 
-let t: TestApp
-let make: TeamFactories
-before(async () => {
-  t = await testApp({ env: { REQUIRE_VERIFIED_EMAIL: 'true' } })
-  make = teamFactories(t.deps.db)
-})
+const t = await testApp({ env: { REQUIRE_VERIFIED_EMAIL: 'true' } })
 after(() => t.close())
+const make = teamFactories(t.deps.db)
 
 type By = { token: string }
 const TEXTS = { name: 'Lantern makers', description: 'We make lanterns' }

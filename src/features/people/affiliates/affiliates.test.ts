@@ -1,20 +1,16 @@
 // Affiliate codes and the conversions that they bring.
 
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { parseScopeNames } from '#features/basics/access/scopes.ts'
 import { newId } from '#lib/ids.ts'
 import { HOUR_MS, MINUTE_MS } from '#lib/time.ts'
-import { ADMIN_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { ADMIN_KEY, testApp } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
 
-let t: TestApp
-let admin: Person
-before(async () => {
-  t = await testApp()
-  admin = await t.make.account({ role: 'admin' })
-})
+const t = await testApp()
 after(() => t.close())
+const admin = await t.make.account({ role: 'admin' })
 
 const AFFILIATE = 128
 

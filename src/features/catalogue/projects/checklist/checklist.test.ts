@@ -1,19 +1,15 @@
 // The checklist of a project before its review, the submission that checks it, and the type of a draft.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { after, describe, test } from 'node:test'
+import { testApp } from '#test/support/app/test-app.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
 import { scopeBits } from '#test/support/factories/team-factories.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
 import { form, modJar, projectData, versionData } from '#test/support/http/forms.ts'
 
-let t: TestApp
-let owner: Person
-before(async () => {
-  t = await testApp()
-  owner = await t.make.account()
-})
+const t = await testApp()
 after(() => t.close())
+const owner = await t.make.account()
 
 type Item = { id: string; weight: string; field: string; done: boolean }
 const listOf = (id: string, who: Person | { token: string } = owner) => t.as(who).get(`/v3/project/${id}/checklist`)

@@ -1,25 +1,19 @@
 // PATCH and DELETE of a project: permissions, status transitions, and effects on other resources.
 
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { ALL_SCOPES } from '#features/basics/access/scopes.ts'
 import { HOUR_MS } from '#lib/time.ts'
 import { PROJECT_STATUSES } from '#taxonomy/project-status.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import type { MadeProject, Person } from '#test/support/factories/factories.ts'
+import { testApp } from '#test/support/app/test-app.ts'
+import type { MadeProject } from '#test/support/factories/factories.ts'
 import { modJar } from '#test/support/http/forms.ts'
 
-let t: TestApp
-let moderator: Person
-let admin: Person
-let stranger: Person
-before(async () => {
-  t = await testApp()
-  moderator = await t.make.account({ role: 'moderator' })
-  admin = await t.make.account({ role: 'admin' })
-  stranger = await t.make.account()
-})
+const t = await testApp()
 after(() => t.close())
+const moderator = await t.make.account({ role: 'moderator' })
+const admin = await t.make.account({ role: 'admin' })
+const stranger = await t.make.account()
 
 const patch = (project: MadeProject, body: unknown, person: { token: string } = project.owner) =>
   t.as(person).patch(`/v3/project/${project.id}`, body)

@@ -1,6 +1,6 @@
 // Reading projects: visibility by status, lists in order, one query with a cold cache and none with a warm cache.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { listMemberships } from '#features/basics/access/memberships.ts'
 import {
   canSeeProject,
@@ -10,18 +10,13 @@ import {
   visibleTo,
 } from '#features/basics/access/project-policy.ts'
 import { PROJECT_STATUSES } from '#taxonomy/project-status.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import type { MadeProject, Person } from '#test/support/factories/factories.ts'
+import { testApp } from '#test/support/app/test-app.ts'
+import type { MadeProject } from '#test/support/factories/factories.ts'
 
-let t: TestApp
-let moderator: Person
-let stranger: Person
-before(async () => {
-  t = await testApp()
-  moderator = await t.make.account({ role: 'moderator' })
-  stranger = await t.make.account()
-})
+const t = await testApp()
 after(() => t.close())
+const moderator = await t.make.account({ role: 'moderator' })
+const stranger = await t.make.account()
 
 const PUBLIC = ['approved', 'archived', 'unlisted', 'withheld']
 

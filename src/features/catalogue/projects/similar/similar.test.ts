@@ -1,20 +1,16 @@
 // Projects with similar names and icons: reasons, order, visibility, bad input, and keys that follow changes.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import sharp from 'sharp'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { testApp } from '#test/support/app/test-app.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
 import { scopeBits } from '#test/support/factories/team-factories.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
 import { projectData } from '#test/support/http/forms.ts'
 
-let t: TestApp
-let person: Person
-before(async () => {
-  t = await testApp()
-  person = await t.make.account()
-})
+const t = await testApp()
 after(() => t.close())
+const person = await t.make.account()
 
 const PATH = '/v3/project/similar'
 const similar = (who: Person | { token: string }, query: Record<string, string>) => t.as(who).get(PATH, { query })

@@ -1,20 +1,16 @@
 // Advisories over HTTP: permissions, decisions, documents, lists, matches and consequences.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { after, before, describe, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { after, describe, test } from 'node:test'
+import { testApp } from '#test/support/app/test-app.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
 import { assertOsv } from '#test/support/http/osv-document.ts'
 import { REFERENCE_TYPES } from './requests.ts'
 
-let t: TestApp
-let moderator: Person
-before(async () => {
-  t = await testApp()
-  moderator = await t.make.account({ role: 'moderator' })
-})
+const t = await testApp()
 after(() => t.close())
+const moderator = await t.make.account({ role: 'moderator' })
 
 const TEXT = { summary: 'Steals tokens', details: 'It sends them to another server.' }
 const sha512 = () => randomBytes(64).toString('hex')

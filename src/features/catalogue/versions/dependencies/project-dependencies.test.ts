@@ -1,18 +1,14 @@
 // GET /v3/project/{id}/dependencies: the listed dependencies, and who can see them.
 
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type Client, type TestApp, testApp } from '#test/support/app/test-app.ts'
-import type { MadeProject, Person } from '#test/support/factories/factories.ts'
+import { after, test } from 'node:test'
+import { type Client, testApp } from '#test/support/app/test-app.ts'
+import type { MadeProject } from '#test/support/factories/factories.ts'
 import type { DEPENDENCY_TYPES } from '../kinds.ts'
 
-let t: TestApp
-let stranger: Person
-before(async () => {
-  t = await testApp()
-  stranger = await t.make.account()
-})
+const t = await testApp()
 after(() => t.close())
+const stranger = await t.make.account()
 
 type Target = { project?: { id: string }; version?: { id: string }; type?: string }
 

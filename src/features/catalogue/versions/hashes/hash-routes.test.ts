@@ -1,18 +1,14 @@
 // Files by their hashes: visibility, the selected version, and the effects of deleting a file.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { after, before, describe, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { ALL_SCOPES, parseScopeNames } from '#features/basics/access/scopes.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import type { MadeProject, Person } from '#test/support/factories/factories.ts'
+import { testApp } from '#test/support/app/test-app.ts'
+import type { MadeProject } from '#test/support/factories/factories.ts'
 
-let t: TestApp
-let stranger: Person
-before(async () => {
-  t = await testApp()
-  stranger = await t.make.account()
-})
+const t = await testApp()
 after(() => t.close())
+const stranger = await t.make.account()
 
 const without = (scope: string) => ALL_SCOPES - parseScopeNames(scope).bits
 

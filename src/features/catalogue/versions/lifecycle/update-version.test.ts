@@ -1,22 +1,15 @@
 // PATCH and DELETE of versions, and their effects on other resources.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { ALL_SCOPES } from '#features/basics/access/scopes.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import type { MadeProject, Person } from '#test/support/factories/factories.ts'
+import { testApp } from '#test/support/app/test-app.ts'
 import { modJar } from '#test/support/http/forms.ts'
 
-let t: TestApp
-let stranger: Person
-let moderator: Person
-let project: MadeProject
-before(async () => {
-  t = await testApp()
-  stranger = await t.make.account()
-  moderator = await t.make.account({ role: 'moderator' })
-  project = await t.make.project()
-})
+const t = await testApp()
 after(() => t.close())
+const stranger = await t.make.account()
+const moderator = await t.make.account({ role: 'moderator' })
+const project = await t.make.project()
 
 const patch = (version: { id: string }, body: unknown, person: { token: string } = project.owner) =>
   t.as(person).patch(`/v3/version/${version.id}`, body)

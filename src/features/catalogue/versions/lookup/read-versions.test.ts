@@ -2,18 +2,13 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { VERSION_STATUSES } from '#features/basics/access/version-status.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import type { MadeProject, Person } from '#test/support/factories/factories.ts'
+import { testApp } from '#test/support/app/test-app.ts'
+import type { MadeProject } from '#test/support/factories/factories.ts'
 
-let t: TestApp
-let stranger: Person
-let moderator: Person
-before(async () => {
-  t = await testApp()
-  stranger = await t.make.account()
-  moderator = await t.make.account({ role: 'moderator' })
-})
+const t = await testApp()
 after(() => t.close())
+const stranger = await t.make.account()
+const moderator = await t.make.account({ role: 'moderator' })
 
 const at = (day: number) => new Date(Date.UTC(2026, 0, day))
 type Version = { id: string }

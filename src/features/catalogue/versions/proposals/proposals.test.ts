@@ -1,22 +1,16 @@
 // Proposals for the fields of a version, from the manifests of real archives, of a stored draft and of a dry run.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { ALL_SCOPES } from '#features/basics/access/scopes.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { testApp } from '#test/support/app/test-app.ts'
 import { makeZip, type TestEntry } from '#test/support/factories/archives.ts'
-import type { MadeProject, Person } from '#test/support/factories/factories.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
 import { form, versionData } from '#test/support/http/forms.ts'
 
-let t: TestApp
-let project: MadeProject
-let stranger: Person
-before(async () => {
-  t = await testApp()
-  project = await t.make.project()
-  stranger = await t.make.account()
-})
+const t = await testApp()
 after(() => t.close())
+const project = await t.make.project()
+const stranger = await t.make.account()
 
 const entry = (name: string, data: unknown): TestEntry => ({
   name,

@@ -1,18 +1,13 @@
 // Adding files to a version.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { sql } from 'kysely'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import type { MadeProject } from '#test/support/factories/factories.ts'
+import { testApp } from '#test/support/app/test-app.ts'
 import { form, modJar, versionData } from '#test/support/http/forms.ts'
 
-let t: TestApp
-let project: MadeProject
-before(async () => {
-  t = await testApp()
-  project = await t.make.project()
-})
+const t = await testApp()
 after(() => t.close())
+const project = await t.make.project()
 
 async function publish(bytes: Buffer): Promise<{ id: string }> {
   const { payload, headers } = await form({ project_id: project.id, ...versionData() }, [{ name: 'file', bytes }])

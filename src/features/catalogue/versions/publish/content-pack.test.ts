@@ -1,20 +1,15 @@
 // Publishing a pack, whose content becomes dependencies.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { after, before, describe, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { after, describe, test } from 'node:test'
+import { testApp } from '#test/support/app/test-app.ts'
 import { makeZip } from '#test/support/factories/archives.ts'
-import type { MadeProject } from '#test/support/factories/factories.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
 import { type FormFile, form, versionData } from '#test/support/http/forms.ts'
 
-let t: TestApp
-let project: MadeProject
-before(async () => {
-  t = await testApp()
-  project = await t.make.project()
-})
+const t = await testApp()
 after(() => t.close())
+const project = await t.make.project()
 
 async function publish(fields: Record<string, unknown>, files: FormFile[]) {
   const { payload, headers } = await form({ project_id: project.id, ...versionData(fields) }, files)

@@ -5,25 +5,20 @@ import { readdir } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { after, before, describe, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { ALL_SCOPES } from '#features/basics/access/scopes.ts'
 import { newId } from '#lib/ids.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import type { MadeProject, Person } from '#test/support/factories/factories.ts'
+import { testApp } from '#test/support/app/test-app.ts'
+import type { MadeProject } from '#test/support/factories/factories.ts'
 import { type FormFile, form, modJar, versionData } from '#test/support/http/forms.ts'
 import { assertSays, visitor } from '#test/support/http/visitor.ts'
 import { failingFiles } from '#test/support/stand-ins/failing-files.ts'
 import { reviewPath } from '#web/kit/paths.ts'
 
-let t: TestApp
-let project: MadeProject
-let stranger: Person
-before(async () => {
-  t = await testApp()
-  project = await t.make.project()
-  stranger = await t.make.account()
-})
+const t = await testApp()
 after(() => t.close())
+const project = await t.make.project()
+const stranger = await t.make.account()
 
 async function publish(
   fields: Record<string, unknown>,

@@ -1,19 +1,14 @@
 // A URL that ever returned a file never returns another file.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import type { MadeProject } from '#test/support/factories/factories.ts'
+import { after, test } from 'node:test'
+import { testApp } from '#test/support/app/test-app.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
 import { form, modJar, versionData } from '#test/support/http/forms.ts'
 
-let t: TestApp
-let project: MadeProject
-before(async () => {
-  t = await testApp()
-  project = await t.make.project()
-})
+const t = await testApp()
 after(() => t.close())
+const project = await t.make.project()
 
 type File = { url: string; filename: string; hashes: { sha1: string } }
 

@@ -1,19 +1,14 @@
 // Publishing a version again, and unknown keys in its description.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { MINUTE_MS } from '#lib/time.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import type { MadeProject } from '#test/support/factories/factories.ts'
+import { testApp } from '#test/support/app/test-app.ts'
 import { assertError, statuses } from '#test/support/http/account-steps.ts'
 import { form, modJar, projectData, versionData } from '#test/support/http/forms.ts'
 
-let t: TestApp
-let project: MadeProject
-before(async () => {
-  t = await testApp()
-  project = await t.make.project()
-})
+const t = await testApp()
 after(() => t.close())
+const project = await t.make.project()
 
 async function publish(fields: Record<string, unknown>, salt: string, filename = 'a.jar') {
   const data = { project_id: project.id, ...versionData(fields) }

@@ -1,18 +1,13 @@
 // Loader fields of versions: their types and limits, the values of the project, and the effects of a deletion.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { newId } from '#lib/ids.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import type { MadeProject } from '#test/support/factories/factories.ts'
+import { testApp } from '#test/support/app/test-app.ts'
 import { form, modJar, versionData } from '#test/support/http/forms.ts'
 
-let t: TestApp
-let project: MadeProject
-before(async () => {
-  t = await testApp()
-  project = await t.make.project()
-})
+const t = await testApp()
 after(() => t.close())
+const project = await t.make.project()
 
 let salt = 0
 async function publish(fields: Record<string, unknown>) {

@@ -4,29 +4,21 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { Readable } from 'node:stream'
-import { after, before, describe, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { readScopeNames } from '#features/basics/access/scopes.ts'
 import { HOUR_MS } from '#lib/time.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import type { MadeProject, Person } from '#test/support/factories/factories.ts'
+import { testApp } from '#test/support/app/test-app.ts'
 import { checkEveryCut, checkRivals } from '#test/support/http/tus-checks.ts'
 import { idOf, listening, metadata, PART, type TusClient, tusClient } from '#test/support/http/tus-requests.ts'
 
-let t: TestApp
-let project: MadeProject
-let person: Person
-let base: string
-let client: TusClient
-before(async () => {
-  t = await testApp()
-  project = await t.make.project()
-  person = await t.make.account()
-  base = await listening(t)
-  client = tusClient(t, base, project.owner)
-})
+const t = await testApp()
 after(() => t.close())
+const project = await t.make.project()
+const person = await t.make.account()
+const base = await listening(t)
+const client = tusClient(t, base, project.owner)
 
 const send: TusClient['send'] = (...request) => client.send(...request)
 const create: TusClient['create'] = (...upload) => client.create(...upload)

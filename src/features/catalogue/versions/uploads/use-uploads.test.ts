@@ -1,24 +1,17 @@
 // Versions and projects that name uploads in place of form parts.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { after, before, describe, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { after, describe, test } from 'node:test'
+import { testApp } from '#test/support/app/test-app.ts'
 import { makeZip } from '#test/support/factories/archives.ts'
-import type { MadeProject, Person } from '#test/support/factories/factories.ts'
 import { form, modJar, projectData, versionData } from '#test/support/http/forms.ts'
 import { idOf, listening, metadata, PART, type TusClient, tusClient } from '#test/support/http/tus-requests.ts'
 
-let t: TestApp
-let project: MadeProject
-let person: Person
-let client: TusClient
-before(async () => {
-  t = await testApp()
-  project = await t.make.project()
-  person = await t.make.account()
-  client = tusClient(t, await listening(t), project.owner)
-})
+const t = await testApp()
 after(() => t.close())
+const project = await t.make.project()
+const person = await t.make.account()
+const client = tusClient(t, await listening(t), project.owner)
 
 const send: TusClient['send'] = (...request) => client.send(...request)
 const create: TusClient['create'] = (...upload) => client.create(...upload)

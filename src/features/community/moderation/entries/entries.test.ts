@@ -1,21 +1,15 @@
 // Entries of archives in a review: comparison, labels, filters, text, hostile names; projects by hash.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { after, test } from 'node:test'
+import { testApp } from '#test/support/app/test-app.ts'
 import { makeZip, type TestEntry } from '#test/support/factories/archives.ts'
-import type { MadeProject, Person } from '#test/support/factories/factories.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
 import { labelsOf } from './labels.ts'
 
-let t: TestApp
-let moderator: Person
-let project: MadeProject
-before(async () => {
-  t = await testApp()
-  moderator = await t.make.account({ role: 'moderator' })
-  project = await t.make.project({ status: 'processing' })
-})
+const t = await testApp()
 after(() => t.close())
+const moderator = await t.make.account({ role: 'moderator' })
+const project = await t.make.project({ status: 'processing' })
 
 type Row = { path: string; size: number | null; size_before: number | null; state: string; labels: string[] }
 type Listed = {

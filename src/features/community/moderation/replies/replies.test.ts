@@ -1,21 +1,15 @@
 // Saved replies: reading, writing, order, limits, races and permissions.
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, test } from 'node:test'
+import { after, beforeEach, test } from 'node:test'
 import { newId } from '#lib/ids.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import type { Person } from '#test/support/factories/factories.ts'
+import { testApp } from '#test/support/app/test-app.ts'
 import { scopeBits } from '#test/support/factories/team-factories.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
 
-let t: TestApp
-let mira: Person
-let user: Person
-before(async () => {
-  t = await testApp()
-  mira = await t.make.account({ role: 'moderator' })
-  user = await t.make.account()
-})
+const t = await testApp()
 after(() => t.close())
+const mira = await t.make.account({ role: 'moderator' })
+const user = await t.make.account()
 beforeEach(() => t.deps.db.deleteFrom('saved_reply').execute())
 
 const PATH = '/_internal/moderation/replies'

@@ -2,22 +2,16 @@
 import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { ALL_SCOPES } from '#features/basics/access/scopes.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import type { MadeProject, Person } from '#test/support/factories/factories.ts'
+import { testApp } from '#test/support/app/test-app.ts'
 import { form, modJar, versionData, versionDataV2 } from '#test/support/http/forms.ts'
 import { packFile, publishVersionV2 } from '#test/support/http/v2-steps.ts'
 
-let t: TestApp
-let project: MadeProject
-let stranger: Person
-before(async () => {
-  t = await testApp()
-  project = await t.make.project()
-  stranger = await t.make.account()
-})
-after(() => t?.close())
+const t = await testApp()
+after(() => t.close())
+const project = await t.make.project()
+const stranger = await t.make.account()
 
 let salt = 0
 const jar = () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { GRANTABLE_SCOPES, scopeNames } from '#features/basics/access/scopes.ts'
 import { MINUTE_MS } from '#lib/time.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { testApp } from '#test/support/app/test-app.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
 import {
   authorize,
@@ -17,13 +17,9 @@ import {
   statusOf,
 } from '#test/support/http/oauth-steps.ts'
 
-let t: TestApp
-let owner: { id: string; token: string }
-before(async () => {
-  t = await testApp()
-  owner = await t.make.account()
-})
+const t = await testApp()
 after(() => t.close())
+const owner = await t.make.account()
 
 const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM'
 const ISS = 'https://depot.test'
