@@ -1,23 +1,16 @@
 // Forms of the public site: reports and collections.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { sql } from 'kysely'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import type { MadeProject, Person } from '#test/support/factories/factories.ts'
+import { testApp } from '#test/support/app/test-app.ts'
 import { assertValidHtml } from '#test/support/http/html-page.ts'
 import { assertLeads, assertSays, visitor } from '#test/support/http/visitor.ts'
 
-let t: TestApp
-let owner: Person
-let project: MadeProject
-let version: { id: string }
-before(async () => {
-  t = await testApp()
-  owner = await t.make.account({ username: 'keeper' })
-  project = await t.make.project({ owner, slug: 'lantern', name: 'Lantern <b>' })
-  version = await t.make.version({ project, version_number: '1.0.0' })
-})
-after(() => t?.close())
+const t = await testApp()
+after(() => t.close())
+const owner = await t.make.account({ username: 'keeper' })
+const project = await t.make.project({ owner, slug: 'lantern', name: 'Lantern <b>' })
+const version = await t.make.version({ project, version_number: '1.0.0' })
 
 const HOSTILE = '</textarea><script>alert(1)</script>'
 

@@ -1,19 +1,14 @@
 // The public site with malicious or very large input.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { BYPASS_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { after, test } from 'node:test'
+import { BYPASS_KEY, testApp } from '#test/support/app/test-app.ts'
 import { makeExtremes, PROJECT_PAGES } from '#test/support/factories/extremes.ts'
-import type { Person } from '#test/support/factories/factories.ts'
 import { assertValidHtml } from '#test/support/http/html-page.ts'
 import { assertSays, visitor } from '#test/support/http/visitor.ts'
 
-let t: TestApp
-let owner: Person
-before(async () => {
-  t = await testApp()
-  owner = await t.make.account()
-})
-after(() => t?.close())
+const t = await testApp()
+after(() => t.close())
+const owner = await t.make.account()
 
 test('a project with nothing, and one with 1,000 versions for everything, are pages like others', async () => {
   const { bare } = await makeExtremes(t, owner, 1000)

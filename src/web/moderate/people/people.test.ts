@@ -1,22 +1,16 @@
 // The pages about users and the log: note, profile, message to the operators.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import type { Person } from '#test/support/factories/factories.ts'
+import { after, test } from 'node:test'
+import { testApp } from '#test/support/app/test-app.ts'
 import { assertValidHtml } from '#test/support/http/html-page.ts'
 import { assertLeads, assertSays, visitor } from '#test/support/http/visitor.ts'
 
 const HOSTILE = '</textarea><script>alert(1)</script>'
 
-let t: TestApp
-let mira: Person
-let jon: Person
-before(async () => {
-  t = await testApp()
-  mira = await t.make.account({ role: 'moderator', username: 'mira' })
-  jon = await t.make.account({ role: 'moderator', username: 'jon' })
-})
-after(() => t?.close())
+const t = await testApp()
+after(() => t.close())
+const mira = await t.make.account({ role: 'moderator', username: 'mira' })
+const jon = await t.make.account({ role: 'moderator', username: 'jon' })
 
 test('the page of a user has facts, timeline and lists, for moderators only', async () => {
   const project = await t.make.project({ name: `Lantern ${HOSTILE}`, status: 'processing' })

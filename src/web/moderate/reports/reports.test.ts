@@ -1,22 +1,17 @@
 // The pages for reports, scans and threads: access, closing, conflicts and hostile texts.
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { after, beforeEach, test } from 'node:test'
+import { testApp } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
 import { assertValidHtml } from '#test/support/http/html-page.ts'
 import { assertLeads, assertSays, visitor } from '#test/support/http/visitor.ts'
 
 const HOSTILE = '</textarea><script>alert(1)</script>'
 
-let t: TestApp
-let mira: Person
-let jon: Person
-before(async () => {
-  t = await testApp()
-  mira = await t.make.account({ role: 'moderator', username: 'mira' })
-  jon = await t.make.account({ role: 'moderator', username: 'jon' })
-})
-after(() => t?.close())
+const t = await testApp()
+after(() => t.close())
+const mira = await t.make.account({ role: 'moderator', username: 'mira' })
+const jon = await t.make.account({ role: 'moderator', username: 'jon' })
 beforeEach(() => t.deps.db.deleteFrom('report').execute())
 
 const LIST = '/moderation/reports'

@@ -1,9 +1,8 @@
 // The pages for saved replies and takedowns.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import type { Person } from '#test/support/factories/factories.ts'
+import { after, test } from 'node:test'
+import { testApp } from '#test/support/app/test-app.ts'
 import { assertValidHtml } from '#test/support/http/html-page.ts'
 import { assertLeads, assertSays, visitor } from '#test/support/http/visitor.ts'
 
@@ -11,13 +10,9 @@ const HOSTILE = '</textarea><script>alert(1)</script>'
 const TEXTS = '/moderation/texts'
 const TAKEDOWN = '/moderation/takedown'
 
-let t: TestApp
-let mira: Person
-before(async () => {
-  t = await testApp()
-  mira = await t.make.account({ role: 'moderator', username: 'mira' })
-})
-after(() => t?.close())
+const t = await testApp()
+after(() => t.close())
+const mira = await t.make.account({ role: 'moderator', username: 'mira' })
 
 const reply = {
   do: 'save',

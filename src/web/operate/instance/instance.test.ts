@@ -1,24 +1,18 @@
 // The pages about the instance itself: branding, announcement, read-only mode, tags and keys.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { HOUR_MS } from '#lib/time.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import type { Person } from '#test/support/factories/factories.ts'
+import { testApp } from '#test/support/app/test-app.ts'
 import { assertValidHtml } from '#test/support/http/html-page.ts'
-import { assertLeads, assertSays, type Visitor, visitor } from '#test/support/http/visitor.ts'
+import { assertLeads, assertSays, visitor } from '#test/support/http/visitor.ts'
 import { accentContrast } from '#web/ui/accent-contrast.ts'
 
 const HOSTILE = '<script>alert(1)</script>'
 
-let t: TestApp
-let admin: Person
-let operator: Visitor
-before(async () => {
-  t = await testApp()
-  admin = await t.make.account({ role: 'admin', username: 'olga' })
-  operator = visitor(t, admin.token)
-})
-after(() => t?.close())
+const t = await testApp()
+after(() => t.close())
+const admin = await t.make.account({ role: 'admin', username: 'olga' })
+const operator = visitor(t, admin.token)
 
 const settings = async () => (await t.as(admin).get('/_internal/admin/settings')).json()
 const instance = async () => (await t.anyone.get('/_internal/instance')).json()

@@ -1,20 +1,16 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import { makeFirstAdminLink } from '#features/people/accounts/sign-up/create-first-admin.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import { assertLeads, assertSays, type Visitor, visitor } from '#test/support/http/visitor.ts'
+import { testApp } from '#test/support/app/test-app.ts'
+import { assertLeads, assertSays, visitor } from '#test/support/http/visitor.ts'
 
 const PATH = '/operator/first-steps'
 const PASSWORD = 'violet-harbour-lantern-42'
 
-let t: TestApp
-let admin: Visitor
-before(async () => {
-  t = await testApp({ env: { MAIL_FROM: 'Depot <depot@example.org>' } })
-  admin = visitor(t)
-})
+const t = await testApp({ env: { MAIL_FROM: 'Depot <depot@example.org>' } })
 after(() => t.close())
+const admin = visitor(t)
 
 async function send(step: string, fields: Record<string, string> = {}) {
   const page = await admin.get(PATH)

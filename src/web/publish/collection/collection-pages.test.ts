@@ -1,21 +1,17 @@
 // The pages of collections: the list, a new collection, the editor and the deletion.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { after, test } from 'node:test'
+import { testApp } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
-import { type Owned, type TeamFactories, teamFactories } from '#test/support/factories/team-factories.ts'
+import { type Owned, teamFactories } from '#test/support/factories/team-factories.ts'
 import { assertValidHtml } from '#test/support/http/html-page.ts'
 import { assertLeads, assertSays, hiddenFields, type Visitor, visitor } from '#test/support/http/visitor.ts'
 
 const HOSTILE = '</textarea><script>alert(1)</script>'
 const LIST = '/dashboard/collections'
-let t: TestApp
-let make: TeamFactories
-before(async () => {
-  t = await testApp({ env: { QUOTA_COLLECTIONS: '3' } })
-  make = teamFactories(t.deps.db)
-})
-after(() => t?.close())
+const t = await testApp({ env: { QUOTA_COLLECTIONS: '3' } })
+after(() => t.close())
+const make = teamFactories(t.deps.db)
 
 const as = (person: { token: string }): Visitor => visitor(t, person.token)
 type Fields = Record<string, string>

@@ -1,21 +1,17 @@
 // The pages of organizations: the list, a new organization, and the settings.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { after, test } from 'node:test'
+import { testApp } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
-import { memberOf, type TeamFactories, teamFactories } from '#test/support/factories/team-factories.ts'
+import { memberOf, teamFactories } from '#test/support/factories/team-factories.ts'
 import { assertValidHtml } from '#test/support/http/html-page.ts'
 import { assertLeads, assertSays, hiddenFields, type Visitor, visitor } from '#test/support/http/visitor.ts'
 
 const HOSTILE = '</textarea><script>alert(1)</script>'
 const LIST = '/dashboard/organizations'
-let t: TestApp
-let make: TeamFactories
-before(async () => {
-  t = await testApp({ env: { QUOTA_ORGANIZATIONS: '2' } })
-  make = teamFactories(t.deps.db)
-})
-after(() => t?.close())
+const t = await testApp({ env: { QUOTA_ORGANIZATIONS: '2' } })
+after(() => t.close())
+const make = teamFactories(t.deps.db)
 
 async function makeOrganization() {
   const [owner, hollis, nils] = await t.make.people(3)

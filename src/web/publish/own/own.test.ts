@@ -1,8 +1,7 @@
 // The user's own reports and followed projects.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import type { Person } from '#test/support/factories/factories.ts'
+import { after, test } from 'node:test'
+import { testApp } from '#test/support/app/test-app.ts'
 import { assertValidHtml } from '#test/support/http/html-page.ts'
 import { assertLeads, assertSays, visitor } from '#test/support/http/visitor.ts'
 
@@ -10,15 +9,10 @@ const HOSTILE = '</textarea><script>alert(1)</script>'
 const REPORTS = '/dashboard/reports'
 const FOLLOWS = '/dashboard/follows'
 
-let t: TestApp
-let ann: Person
-let mira: Person
-before(async () => {
-  t = await testApp()
-  ann = await t.make.account({ username: 'ann' })
-  mira = await t.make.account({ role: 'moderator', username: 'mira' })
-})
-after(() => t?.close())
+const t = await testApp()
+after(() => t.close())
+const ann = await t.make.account({ username: 'ann' })
+const mira = await t.make.account({ role: 'moderator', username: 'mira' })
 
 async function report(): Promise<string> {
   const input = {

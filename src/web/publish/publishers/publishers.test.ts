@@ -1,23 +1,19 @@
 // The pages of trusted publishers in the settings of projects and organizations.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import type { MadeProject, Person } from '#test/support/factories/factories.ts'
+import { after, test } from 'node:test'
+import { testApp } from '#test/support/app/test-app.ts'
 import { teamFactories } from '#test/support/factories/team-factories.ts'
 import { PASSWORD } from '#test/support/http/account-steps.ts'
 import { assertLeads, assertSays, visitor } from '#test/support/http/visitor.ts'
 
 const ISSUER = 'https://builds.example'
 
-let t: TestApp
-let owner: Person
-let project: MadeProject
-before(async () => {
-  t = await testApp({ env: { CI_ISSUERS: JSON.stringify([{ issuer: ISSUER, kind: 'generic', name: 'Our builds' }]) } })
-  owner = await t.make.account()
-  project = await t.make.project({ owner })
+const t = await testApp({
+  env: { CI_ISSUERS: JSON.stringify([{ issuer: ISSUER, kind: 'generic', name: 'Our builds' }]) },
 })
 after(() => t.close())
+const owner = await t.make.account()
+const project = await t.make.project({ owner })
 
 const fields = (more: object = {}) => ({
   do: 'add',

@@ -1,22 +1,17 @@
 // The review page of a project: checklist, submission, withdrawal, the message of a rejection, conversation.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import type { MadeProject, Person } from '#test/support/factories/factories.ts'
+import { after, test } from 'node:test'
+import { testApp } from '#test/support/app/test-app.ts'
+import type { MadeProject } from '#test/support/factories/factories.ts'
 import { assertValidHtml } from '#test/support/http/html-page.ts'
 import { assertLeads, assertSays, visitor } from '#test/support/http/visitor.ts'
 
 const HOSTILE = '</textarea><script>alert(1)</script>'
 
-let t: TestApp
-let owner: Person
-let moderator: Person
-before(async () => {
-  t = await testApp()
-  owner = await t.make.account({ username: 'ida-marsh' })
-  moderator = await t.make.account({ username: 'mira', role: 'moderator' })
-})
-after(() => t?.close())
+const t = await testApp()
+after(() => t.close())
+const owner = await t.make.account({ username: 'ida-marsh' })
+const moderator = await t.make.account({ username: 'mira', role: 'moderator' })
 
 /** A draft that was created over the API, with its thread. */
 async function draft(slug: string, fields: object = {}): Promise<{ id: string; path: string }> {

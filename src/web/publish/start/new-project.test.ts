@@ -1,19 +1,14 @@
 // The form for a new project: drafts, similar names, the suggested URL, owners, errors.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import type { Person } from '#test/support/factories/factories.ts'
+import { after, test } from 'node:test'
+import { testApp } from '#test/support/app/test-app.ts'
 import { teamFactories } from '#test/support/factories/team-factories.ts'
 import { assertValidHtml } from '#test/support/http/html-page.ts'
 import { assertLeads, assertSays, visitor } from '#test/support/http/visitor.ts'
 
-let t: TestApp
-let person: Person
-before(async () => {
-  t = await testApp({ env: { REQUIRE_VERIFIED_EMAIL: 'true' } })
-  person = await t.make.account()
-})
-after(() => t?.close())
+const t = await testApp({ env: { REQUIRE_VERIFIED_EMAIL: 'true' } })
+after(() => t.close())
+const person = await t.make.account()
 
 const PATH = '/new/project'
 const FIELDS = {

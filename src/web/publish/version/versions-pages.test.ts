@@ -1,24 +1,17 @@
 // The pages of published versions: the table with actions, editing and deletion.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import type { MadeProject, Person } from '#test/support/factories/factories.ts'
+import { after, test } from 'node:test'
+import { testApp } from '#test/support/app/test-app.ts'
 import { modJar } from '#test/support/http/forms.ts'
 import { assertValidHtml } from '#test/support/http/html-page.ts'
 import { sendForm } from '#test/support/http/send-form.ts'
-import { assertLeads, assertSays, hiddenFields, type Visitor, visitor } from '#test/support/http/visitor.ts'
+import { assertLeads, assertSays, hiddenFields, visitor } from '#test/support/http/visitor.ts'
 
-let t: TestApp
-let owner: Person
-let project: MadeProject
-let person: Visitor
-before(async () => {
-  t = await testApp()
-  owner = await t.make.account({ username: 'ida-marsh' })
-  project = await t.make.project({ owner, slug: 'lantern', name: 'Lantern' })
-  person = visitor(t, owner.token)
-})
-after(() => t?.close())
+const t = await testApp()
+after(() => t.close())
+const owner = await t.make.account({ username: 'ida-marsh' })
+const project = await t.make.project({ owner, slug: 'lantern', name: 'Lantern' })
+const person = visitor(t, owner.token)
 
 const TABLE = '/mod/lantern/settings/versions'
 const statusOf = async (id: string) => (await t.as(owner).get(`/v3/version/${id}`)).json().status

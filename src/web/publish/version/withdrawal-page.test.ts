@@ -1,26 +1,18 @@
 // The page that withdraws a version, and what the public pages show of it.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import type { MadeProject, Person } from '#test/support/factories/factories.ts'
+import { after, test } from 'node:test'
+import { testApp } from '#test/support/app/test-app.ts'
 import { assertValidHtml } from '#test/support/http/html-page.ts'
-import { assertLeads, assertSays, type Visitor, visitor } from '#test/support/http/visitor.ts'
+import { assertLeads, assertSays, visitor } from '#test/support/http/visitor.ts'
 
-let t: TestApp
-let owner: Person
-let project: MadeProject
-let person: Visitor
-let old: string
-let last: string
-before(async () => {
-  t = await testApp()
-  owner = await t.make.account({ username: 'ida-marsh' })
-  project = await t.make.project({ owner, slug: 'lantern', name: 'Lantern' })
-  person = visitor(t, owner.token)
-  old = (await t.make.version({ project, version_number: '1.0', date_published: new Date(0), loaders: ['fabric'] })).id
-  last = (await t.make.version({ project, version_number: '2.0', loaders: ['fabric'] })).id
-})
-after(() => t?.close())
+const t = await testApp()
+after(() => t.close())
+const owner = await t.make.account({ username: 'ida-marsh' })
+const project = await t.make.project({ owner, slug: 'lantern', name: 'Lantern' })
+const person = visitor(t, owner.token)
+const old = (await t.make.version({ project, version_number: '1.0', date_published: new Date(0), loaders: ['fabric'] }))
+  .id
+const last = (await t.make.version({ project, version_number: '2.0', loaders: ['fabric'] })).id
 
 const read = async (id: string) => (await t.anyone.get(`/v3/version/${id}`)).json()
 

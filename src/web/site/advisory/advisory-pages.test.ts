@@ -1,19 +1,15 @@
 // Advisories on the public pages: warnings of a project and its versions, badges in lists, and the page of an advisory.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { after, test } from 'node:test'
+import { testApp } from '#test/support/app/test-app.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
 import { assertValidHtml } from '#test/support/http/html-page.ts'
 import { visitor } from '#test/support/http/visitor.ts'
 
-let t: TestApp
-let moderator: Person
-before(async () => {
-  t = await testApp()
-  moderator = await t.make.account({ role: 'moderator' })
-})
-after(() => t?.close())
+const t = await testApp()
+after(() => t.close())
+const moderator = await t.make.account({ role: 'moderator' })
 
 type World = { project: MadeProject; path: string; bad: string; good: string; sha1: string; bytes: Buffer }
 
