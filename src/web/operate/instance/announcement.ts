@@ -1,17 +1,26 @@
 // The announcement at the top of every page, with its times and a preview.
+import { SettingsPatch } from '#features/basics/settings/requests.ts'
 import { announcementAt } from '#features/basics/settings/settings-cache.ts'
+import { fields } from '#web/kit/forms/fields.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { html, type Part } from '#web/ui/html.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'
-import { saveBar } from '#web/ui/parts/actions.ts'
-import { form, textArea, textField } from '#web/ui/parts/fields.ts'
+import { saveForm } from '#web/ui/parts/actions.ts'
+import { form } from '#web/ui/parts/fields.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'
 import { note } from '#web/ui/parts/lists.ts'
 import { confirmFirst } from '../confirm-first.ts'
 import { showOperator } from '../sections.ts'
 import { type InstanceSettings, loadSettings, saveSettings } from './settings-values.ts'
+
+const TIME = { hint: 'ops.announcement.time.hint', placeholder: '2026-01-31 18:30', isOptional: true } as const
+const FIELDS = fields(SettingsPatch, {
+  announcement: { label: 'ops.announcement.label', hint: 'ops.announcement.hint', rows: 3, isOptional: true },
+  announcement_start: { ...TIME, label: 'ops.announcement.start', said: 'The start' },
+  announcement_end: { ...TIME, label: 'ops.announcement.end', said: 'The end' },
+})
 
 export function announcementPages(pages: Pages): void {
   formPage<InstanceSettings>(pages, {
@@ -21,7 +30,7 @@ export function announcementPages(pages: Pages): void {
     load: loadSettings,
     show: showAnnouncement,
     commands: { save: saveAnnouncement, remove: confirmFirst(askRemoval, removeAnnouncement) },
-    labels: { announcement: 'The announcement', announcement_start: 'The start', announcement_end: 'The end' },
+    labels: FIELDS.said,
   })
 }
 
@@ -80,26 +89,10 @@ function statePart(page: PageContext, { settings }: InstanceSettings): Part {
 }
 
 function announcementForm(page: PageContext, { settings }: InstanceSettings, state: FormState): Part {
-  const { t } = page.language
-  const { errors } = state
-  const time = (name: 'announcement_start' | 'announcement_end', label: string): Part =>
-    textField(page, {
-      name,
-      label,
-      hint: t('ops.announcement.time.hint'),
-      value: state.text(name, shownTime(settings[name])),
-      placeholder: '2026-01-31 18:30',
-      maxLength: 32,
-      isOptional: true,
-      errors,
-    })
-  const content = html`${textArea(page, { name: 'announcement', label: t('ops.announcement.label'), hint: t('ops.announcement.hint'), value: state.text('announcement', settings.announcement ?? ''), maxLength: 1000, rows: 3, isOptional: true, errors })}
-${time('announcement_start', t('ops.announcement.start'))}
-${time('announcement_end', t('ops.announcement.end'))}`
-  return form(page, {
-    action: pathTo(page, PATHS.announcement),
-    content: [sheetPart({ id: 'edit', content }), saveBar(page)],
-  })
+  const { announcement, announcement_start, announcement_end } = settings
+  const shown = { announcement_start: shownTime(announcement_start), announcement_end: shownTime(announcement_end) }
+  const content = FIELDS.controls(page, state, { announcement, ...shown })
+  return saveForm(page, { id: 'edit', path: PATHS.announcement, content })
 }
 
 function removePart(page: PageContext): Part {

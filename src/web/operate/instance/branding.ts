@@ -2,8 +2,9 @@
 
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { ICON_BYTES_MAX } from '#features/basics/images/icons.ts'
-import { HOME_SECTIONS } from '#features/basics/settings/requests.ts'
+import { HOME_SECTIONS, SettingsPatch } from '#features/basics/settings/requests.ts'
 import { replaceMark, setMark } from '#features/basics/settings/set-mark.ts'
+import { fields } from '#web/kit/forms/fields.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
 import { uploadedImage } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
@@ -13,9 +14,9 @@ import { fileSize } from '#web/ui/format.ts'
 import { attributes, html, type Part } from '#web/ui/html.ts'
 import { classOfHue, HUES } from '#web/ui/hues.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'
-import { saveBar } from '#web/ui/parts/actions.ts'
+import { saveForm } from '#web/ui/parts/actions.ts'
 import { chips, optionCards } from '#web/ui/parts/choices.ts'
-import { fileField, form, textArea, textField } from '#web/ui/parts/fields.ts'
+import { fileField, form } from '#web/ui/parts/fields.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'
 import { face } from '#web/ui/parts/lists.ts'
 import { showOperator } from '../sections.ts'
@@ -28,6 +29,16 @@ const SECTION_TEXTS = {
   releases: 'home.releases',
   collections: 'home.collections',
 } as const
+const TEXTS = fields(SettingsPatch, {
+  name: { label: 'ops.settings.name', isOptional: true },
+  about: { label: 'ops.settings.about', said: 'The text About', rows: 8, isOptional: true },
+  rules: { label: 'ops.settings.rules', rows: 8, isOptional: true },
+  currency: { label: 'ops.settings.currency', isOptional: true },
+})
+const HOME = fields(SettingsPatch, {
+  home_heading: { label: 'ops.settings.home-heading', said: 'The heading of the home page', isOptional: true },
+  home_text: { label: 'ops.settings.home-text', said: 'The text of the home page', isOptional: true },
+})
 const REGISTRATIONS = ['open', 'invitation', 'closed'] as const
 
 export function brandingPages(pages: Pages): void {
@@ -41,14 +52,10 @@ export function brandingPages(pages: Pages): void {
     show: showBranding,
     commands: { save: saveBranding, logo: saveLogo, 'remove-logo': removeLogo },
     labels: {
-      name: 'The name',
+      ...TEXTS.said,
+      ...HOME.said,
       accent_hue: 'The colour',
-      home_heading: 'The heading of the home page',
-      home_text: 'The text of the home page',
       home_sections: 'The sections of the home page',
-      about: 'The text About',
-      rules: 'The rules',
-      currency: 'The currency',
       registration: 'The registration',
       mark: 'The logo',
       ext: 'The logo',
@@ -100,16 +107,16 @@ function showBranding(request: OwnRequest, data: InstanceSettings, state: FormSt
 function settingsForm(page: PageContext, data: InstanceSettings, state: FormState): Part {
   const { t } = page.language
   const { settings } = data
-  const { errors } = state
-  const value = (name: 'name' | 'about' | 'rules' | 'currency'): string => state.text(name, settings[name] ?? '')
   const from = (name: keyof typeof settings): string => sourceOf(page, data, name)
-  const texts = html`${textField(page, { name: 'name', label: t('ops.settings.name'), hint: from('name'), value: value('name'), maxLength: 64, isOptional: true, errors })}
-${textArea(page, { name: 'about', label: t('ops.settings.about'), hint: t('ops.settings.markdown', { source: from('about') }), value: value('about'), maxLength: 20_000, rows: 8, isOptional: true, errors })}
-${textArea(page, { name: 'rules', label: t('ops.settings.rules'), hint: t('ops.settings.markdown', { source: from('rules') }), value: value('rules'), maxLength: 50_000, rows: 8, isOptional: true, errors })}
-${textField(page, { name: 'currency', label: t('ops.settings.currency'), hint: t('ops.settings.currency.hint', { source: from('currency') }), value: value('currency'), maxLength: 16, isOptional: true, errors })}`
-  return form(page, {
-    action: pathTo(page, PATHS.operatorSettings),
-    content: [
+  const texts = TEXTS.controls(page, state, settings, {
+    name: { hint: from('name') },
+    about: { hint: t('ops.settings.markdown', { source: from('about') }) },
+    rules: { hint: t('ops.settings.markdown', { source: from('rules') }) },
+    currency: { hint: t('ops.settings.currency.hint', { source: from('currency') }) },
+  })
+  return saveForm(page, {
+    path: PATHS.operatorSettings,
+    parts: [
       sheetPart({ id: 'texts', content: texts }),
       sheetPart({ id: 'home', title: t('ops.settings.home'), content: homeFields(page, data, state) }),
       sheetPart({
@@ -122,7 +129,6 @@ ${textField(page, { name: 'currency', label: t('ops.settings.currency'), hint: t
         id: 'sign-up',
         content: registrationCards(page, state.text('registration', settings.registration), from('registration')),
       }),
-      saveBar(page),
     ],
   })
 }
@@ -130,14 +136,16 @@ ${textField(page, { name: 'currency', label: t('ops.settings.currency'), hint: t
 function homeFields(page: PageContext, data: InstanceSettings, state: FormState): Part {
   const { t } = page.language
   const { settings } = data
-  const { errors } = state
   const sections = state.list('home_sections', settings.home_sections)
-  return html`${textField(page, { name: 'home_heading', label: t('ops.settings.home-heading'), hint: sourceOf(page, data, 'home_heading'), value: state.text('home_heading', settings.home_heading ?? ''), maxLength: 100, isOptional: true, errors })}
-${textField(page, { name: 'home_text', label: t('ops.settings.home-text'), hint: t('ops.settings.home-text.hint', { source: sourceOf(page, data, 'home_text') }), value: state.text('home_text', settings.home_text ?? ''), maxLength: 300, isOptional: true, errors })}
+  const from = (name: keyof typeof settings): string => sourceOf(page, data, name)
+  return html`${HOME.controls(page, state, settings, {
+    home_heading: { hint: from('home_heading') },
+    home_text: { hint: t('ops.settings.home-text.hint', { source: from('home_text') }) },
+  })}
 ${chips(page, {
   legend: t('ops.settings.home-sections'),
   name: 'home_sections',
-  hint: sourceOf(page, data, 'home_sections'),
+  hint: from('home_sections'),
   options: HOME_SECTIONS.map((name) => ({
     value: name,
     label: t(SECTION_TEXTS[name]),

@@ -1,26 +1,38 @@
 // Invitations: the open ones, and a form that creates one. The link is shown once.
+
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { createInvitation, revokeInvitation } from '#features/people/accounts/invitations/create-invitation.ts'
 import { listInvitations } from '#features/people/accounts/invitations/queries.ts'
 import { NewInvitation, toInvitation } from '#features/people/accounts/invitations/requests.ts'
 import { type NewInvitationView, toInvitationView } from '#features/people/accounts/invitations/views.ts'
 import { parseId } from '#lib/ids.ts'
-import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
-import { checkValues } from '#web/kit/forms/read-form.ts'
+import { fields } from '#web/kit/forms/fields.ts'
+import { EMPTY, type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { exactTime, wholeNumber } from '#web/ui/format.ts'
 import { html, type Part } from '#web/ui/html.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'
-import { buttonForm, form, textField } from '#web/ui/parts/fields.ts'
-import { sheetPart } from '#web/ui/parts/frame.ts'
+import { formPart } from '#web/ui/parts/actions.ts'
+import { buttonForm, textField } from '#web/ui/parts/fields.ts'
 import { emptyState, note } from '#web/ui/parts/lists.ts'
 import { listTable, nameCell } from '#web/ui/parts/tables.ts'
 import { confirmFirst } from '../confirm-first.ts'
 import { showOperator } from '../sections.ts'
-import { numberOf, timeAfter } from './typed-numbers.ts'
+import { timeAfter } from './typed-numbers.ts'
 
 const ROWS = 50
+const FIELDS = fields(NewInvitation, {
+  email: {
+    label: 'ops.invitations.email',
+    said: 'The email address',
+    hint: 'ops.invitations.email.hint',
+    type: 'email',
+    isOptional: true,
+  },
+  uses: { label: 'ops.invitations.number', said: 'The number of accounts', inputMode: 'numeric' },
+  note: { label: 'ops.note', isOptional: true },
+})
 type Invitations = Awaited<ReturnType<typeof listInvitations>>
 
 export function invitationPages(pages: Pages): void {
@@ -30,28 +42,17 @@ export function invitationPages(pages: Pages): void {
     api: 'listInvitations createInvitation revokeInvitation',
     options: { role: 'admin' },
     load: ({ deps }) => listInvitations(deps.db, { limit: ROWS, offset: 0 }),
-    show: (request, rows, state) => showInvitations(request, rows, { state }),
+    show: showInvitations,
     commands: { create: inviteUser, revoke: confirmFirst(askRevocation, revoke) },
-    labels: {
-      uses: 'The number of accounts',
-      expires: 'The number of days',
-      email: 'The email address',
-      note: 'The note',
-    },
+    labels: { ...FIELDS.said, expires: 'The number of days' },
   })
 }
 
 async function inviteUser(request: OwnRequest, _rows: Invitations, state: FormState): Promise<Outcome> {
   const { deps, viewer } = request
-  const typed = (name: string): string => state.text(name).trim()
-  const input = checkValues(NewInvitation, {
-    uses: numberOf(typed('uses')),
-    expires: timeAfter(typed('days'), deps.now()),
-    email: typed('email') === '' ? null : typed('email'),
-    note: typed('note'),
-  })
+  const input = FIELDS.read(state, { expires: timeAfter(state.text('days').trim(), deps.now()) })
   const made = await createInvitation(deps, actorOf(viewer), toInvitation(input, deps.now()))
-  return showInvitations(request, await listInvitations(deps.db, { limit: ROWS, offset: 0 }), { made })
+  return showInvitations(request, await listInvitations(deps.db, { limit: ROWS, offset: 0 }), EMPTY, made)
 }
 
 function askRevocation({ page, field }: OwnRequest, rows: Invitations) {
@@ -69,18 +70,14 @@ async function revoke({ deps, viewer, field }: OwnRequest): Promise<Outcome> {
   return { done: 'invitation-revoked' }
 }
 
-function showInvitations(
-  request: OwnRequest,
-  rows: Invitations,
-  { state, made }: { state?: FormState; made?: NewInvitationView },
-) {
+function showInvitations(request: OwnRequest, rows: Invitations, state: FormState, made?: NewInvitationView) {
   const { page } = request
   const { t } = page.language
   return showOperator(request, {
     section: PATHS.operatorInvitations,
     heading: t('ops.invitations'),
     text: t('ops.invitations.text'),
-    ...(state === undefined ? {} : { form: state }),
+    form: state,
     isSecret: made !== undefined,
     body: [made !== undefined && linkPart(page, made), listPart(page, rows), newForm(page, state)],
   })
@@ -117,20 +114,25 @@ function listPart(page: PageContext, rows: Invitations): Part {
   })
   return listTable(page, { caption: t('ops.invitations'), columns, rows: shown })
 }
-
-function newForm(page: PageContext, state?: FormState): Part {
+function newForm(page: PageContext, state: FormState): Part {
   const { t } = page.language
-  const errors = (state?.errors ?? []).map((error) => (error.field === 'expires' ? { ...error, field: 'days' } : error))
-  const value = (name: string, fallback: string): string => state?.text(name, fallback) ?? fallback
-  const content = html`${textField(page, { name: 'email', label: t('ops.invitations.email'), hint: t('ops.invitations.email.hint'), type: 'email', value: value('email', ''), maxLength: 254, isOptional: true, errors })}
-${textField(page, { name: 'uses', label: t('ops.invitations.number'), value: value('uses', '1'), inputMode: 'numeric', errors })}
-${textField(page, { name: 'days', label: t('ops.invitations.days'), value: value('days', '14'), inputMode: 'numeric', errors })}
-${textField(page, { name: 'note', label: t('ops.note'), value: value('note', ''), maxLength: 200, isOptional: true, errors })}
+  const errors = state.errors.map((error) => (error.field === 'expires' ? { ...error, field: 'days' } : error))
+  const content = html`${FIELDS.controls(
+    page,
+    state,
+    { uses: 1 },
+    {
+      uses: {
+        after: textField(page, {
+          name: 'days',
+          label: t('ops.invitations.days'),
+          value: state.text('days', '14'),
+          inputMode: 'numeric',
+          errors,
+        }),
+      },
+    },
+  )}
 <div class="line"><button class="main" name="do" value="create">${t('ops.invitations.create')}</button></div>`
-  const action = pathTo(page, PATHS.operatorInvitations)
-  return sheetPart({
-    id: 'new',
-    title: t('ops.invitations.new'),
-    content: form(page, { action, className: 'stack', content }),
-  })
+  return formPart(page, { id: 'new', title: t('ops.invitations.new'), path: PATHS.operatorInvitations, content })
 }

@@ -1,24 +1,37 @@
 // Request rates that operators grant to tokens and IP ranges.
+
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { createRateLimit, type RateLimitDeps } from '#features/basics/rate-limits/create-rate-limit.ts'
 import { deleteRateLimit } from '#features/basics/rate-limits/delete-rate-limit.ts'
 import { type GrantRow, listGrants } from '#features/basics/rate-limits/queries.ts'
 import { RateLimitInput, toGrantSubject } from '#features/basics/rate-limits/requests.ts'
 import { parseId } from '#lib/ids.ts'
+import { fields } from '#web/kit/forms/fields.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
-import { checkValues } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { shortDayText, wholeNumber } from '#web/ui/format.ts'
 import { html, type Part } from '#web/ui/html.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'
-import { buttonForm, form, textField } from '#web/ui/parts/fields.ts'
-import { sheetPart } from '#web/ui/parts/frame.ts'
+import { formPart } from '#web/ui/parts/actions.ts'
+import { buttonForm } from '#web/ui/parts/fields.ts'
 import { emptyState } from '#web/ui/parts/lists.ts'
 import { listTable, nameCell } from '#web/ui/parts/tables.ts'
 import { confirmFirst } from '../confirm-first.ts'
 import { showOperator } from '../sections.ts'
-import { numberOf } from './typed-numbers.ts'
+
+const FIELDS = fields(RateLimitInput, {
+  address_range: { label: 'ops.limits.range', hint: 'ops.limits.range.hint', isCode: true, isOptional: true },
+  token_id: {
+    label: 'ops.limits.token-id',
+    said: 'The ID of the token',
+    hint: 'ops.limits.token-id.hint',
+    isCode: true,
+    isOptional: true,
+  },
+  requests_per_minute: { label: 'ops.limits.rate', said: 'The number of requests', inputMode: 'numeric' },
+  note: { label: 'ops.note', isOptional: true },
+})
 
 export function limitPages(pages: Pages): void {
   formPage<GrantRow[]>(pages, {
@@ -30,25 +43,14 @@ export function limitPages(pages: Pages): void {
     load: ({ deps }) => listGrants(deps.db),
     show: showLimits,
     commands: { create: grantRate, revoke: confirmFirst(askRevocation, revokeRate) },
-    labels: {
-      token_id: 'The ID of the token',
-      address_range: 'The address range',
-      requests_per_minute: 'The number of requests',
-      note: 'The note',
-    },
+    labels: FIELDS.said,
   })
 }
 
 const rateDeps = ({ deps, rateGrants }: OwnRequest): RateLimitDeps => ({ ...deps, rateGrants })
 
 async function grantRate(request: OwnRequest, _rows: GrantRow[], state: FormState): Promise<Outcome> {
-  const typed = (name: string): string | null => state.text(name).trim() || null
-  const input = checkValues(RateLimitInput, {
-    token_id: typed('token_id'),
-    address_range: typed('address_range'),
-    requests_per_minute: numberOf(state.text('requests_per_minute')),
-    note: state.text('note').trim(),
-  })
+  const input = FIELDS.read(state)
   const { requests_per_minute: requestsPerMinute, note = '' } = input
   const grant = { subject: toGrantSubject(input), requestsPerMinute, note }
   await createRateLimit(rateDeps(request), actorOf(request.viewer), grant)
@@ -114,16 +116,7 @@ const nameOf = ({ language: { t } }: PageContext, grant?: Pick<GrantRow, 'token_
 
 function newGrant(page: PageContext, state: FormState): Part {
   const { t } = page.language
-  const { errors } = state
-  const content = html`${textField(page, { name: 'address_range', label: t('ops.limits.range'), hint: t('ops.limits.range.hint'), value: state.text('address_range'), maxLength: 64, isCode: true, isOptional: true, errors })}
-${textField(page, { name: 'token_id', label: t('ops.limits.token-id'), hint: t('ops.limits.token-id.hint'), value: state.text('token_id'), maxLength: 64, isCode: true, isOptional: true, errors })}
-${textField(page, { name: 'requests_per_minute', label: t('ops.limits.rate'), value: state.text('requests_per_minute', '600'), inputMode: 'numeric', errors })}
-${textField(page, { name: 'note', label: t('ops.note'), value: state.text('note'), maxLength: 500, isOptional: true, errors })}
+  const content = html`${FIELDS.controls(page, state, { requests_per_minute: 600 })}
 <div class="line"><button class="main" name="do" value="create">${t('ops.limits.grant')}</button></div>`
-  const action = pathTo(page, PATHS.operatorLimits)
-  return sheetPart({
-    id: 'new',
-    title: t('ops.limits.new'),
-    content: form(page, { action, className: 'stack', content }),
-  })
+  return formPart(page, { id: 'new', title: t('ops.limits.new'), path: PATHS.operatorLimits, content })
 }

@@ -1,4 +1,5 @@
 // Payouts that operators have made, and revenue that they distribute. Depot keeps the ledger and transfers no money.
+
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import { distributeRevenue } from '#features/people/payouts/distribute-revenue.ts'
@@ -10,13 +11,15 @@ import { listAccountsByNames } from '#features/people/users/queries.ts'
 import { AMOUNT_PATTERN } from '#lib/decimal.ts'
 import { validationError } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
-import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
+import { fields } from '#web/kit/forms/fields.ts'
+import { EMPTY, type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
 import { checkValues } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
-import { PATHS, withQuery } from '#web/kit/paths.ts'
+import { PATHS } from '#web/kit/paths.ts'
 import { moneyText, shortDayText } from '#web/ui/format.ts'
 import { html, type Part } from '#web/ui/html.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'
+import { formPart } from '#web/ui/parts/actions.ts'
 import { form, hiddenField, selectField, textField } from '#web/ui/parts/fields.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'
 import { emptyState } from '#web/ui/parts/lists.ts'
@@ -26,6 +29,22 @@ import { accountPath } from './accounts.ts'
 
 const ROWS = 50
 const STATUSES = ['in-transit', 'success', 'cancelled', 'failed'] as const
+const PAYOUT = fields(NewPayout, {
+  amount: { label: 'ops.payouts.amount', inputMode: 'decimal' },
+  fee: { label: 'ops.payouts.fee', hint: 'ops.payouts.fee.hint', inputMode: 'decimal', isOptional: true },
+  external_id: { label: 'ops.payouts.id', said: 'The ID of the record', hint: 'ops.payouts.id.hint', isCode: true },
+})
+const REVENUE = fields(NewRevenue, {
+  day: { label: 'ops.revenue.day', hint: 'ops.revenue.day.hint' },
+  amount: { label: 'ops.payouts.amount' },
+  external_id: { label: 'ops.payouts.id', said: 'The ID of the record', hint: 'ops.payouts.id.hint' },
+})
+/** Both forms have an amount and an ID. */
+const REVENUE_IDS = {
+  day: { id: 'revenue-day' },
+  amount: { id: 'revenue-amount' },
+  external_id: { id: 'revenue-external_id' },
+}
 type Ledger = {
   payouts: Awaited<ReturnType<typeof listPayouts>>
   currency: string | null
@@ -42,14 +61,7 @@ export function payoutPages(pages: Pages): void {
     load: loadLedger,
     show: showLedger,
     commands: { payout: savePayout, status: saveStatus, revenue: saveRevenue },
-    labels: {
-      external_id: 'The ID of the record',
-      username: 'The username',
-      amount: 'The amount',
-      fee: 'The fee',
-      day: 'The day',
-      status: 'The status',
-    },
+    labels: { ...PAYOUT.said, ...REVENUE.said, username: 'The username', status: 'The status' },
   })
 }
 
@@ -63,16 +75,9 @@ async function loadLedger({ deps, query }: OwnRequest): Promise<Ledger> {
 }
 
 async function savePayout({ deps, viewer }: OwnRequest, _data: Ledger, state: FormState): Promise<Outcome> {
-  const typed = (name: string): string => state.text(name).trim()
-  const [account] = await listAccountsByNames(deps.db, [typed('username')])
+  const [account] = await listAccountsByNames(deps.db, [state.text('username').trim()])
   if (account === undefined) throw validationError('username', 'is not the name of a user')
-  const input = checkValues(NewPayout, {
-    external_id: typed('external_id'),
-    user_id: account.id,
-    amount: typed('amount'),
-    ...(typed('fee') === '' ? {} : { fee: typed('fee') }),
-    status: typed('status'),
-  })
+  const input = PAYOUT.read(state, { user_id: account.id, status: state.text('status').trim() })
   const { isNew } = await recordPayout(deps, actorOf(viewer), parsePayout(input))
   return { done: isNew ? 'payout-recorded' : 'payout-known', with: { user: account.username } }
 }
@@ -84,12 +89,7 @@ async function saveStatus({ deps, viewer, field }: OwnRequest): Promise<Outcome>
 }
 
 async function saveRevenue({ deps, viewer }: OwnRequest, _data: Ledger, state: FormState): Promise<Outcome> {
-  const typed = (name: string): string => state.text(name).trim()
-  const input = checkValues(NewRevenue, {
-    external_id: typed('external_id'),
-    day: typed('day'),
-    amount: typed('amount'),
-  })
+  const input = REVENUE.read(state)
   const { revenue, isNew } = await distributeRevenue(deps, actorOf(viewer), parseRevenue(input, deps.now()))
   const { distributed, projects } = revenue
   if (!isNew) return { done: 'revenue-known' }
@@ -99,7 +99,7 @@ async function saveRevenue({ deps, viewer }: OwnRequest, _data: Ledger, state: F
 function showLedger(request: OwnRequest, data: Ledger, state: FormState) {
   const { page, query } = request
   const { t } = page.language
-  const isOf = (form: string): FormState | undefined => (state.text('do') === form ? state : undefined)
+  const of = (form: string): FormState => (state.text('do') === form ? state : EMPTY)
   return showOperator(request, {
     section: PATHS.operatorPayouts,
     heading: t('ops.payouts'),
@@ -109,8 +109,8 @@ function showLedger(request: OwnRequest, data: Ledger, state: FormState) {
     body: [
       balancePart(page, data, query('user')),
       payoutTable(page, data),
-      payoutForm(page, data, isOf('payout')),
-      revenueForm(page, isOf('revenue')),
+      payoutForm(page, data, of('payout')),
+      revenueForm(page, of('revenue')),
     ],
   })
 }
@@ -178,51 +178,26 @@ function statusName(page: PageContext, value: (typeof STATUSES)[number]): string
   if (value === 'success') return t('ops.payouts.success')
   return value === 'cancelled' ? t('ops.payouts.cancelled') : t('ops.payouts.failed')
 }
-
-function payoutForm(page: PageContext, { found }: Ledger, state?: FormState): Part {
+function payoutForm(page: PageContext, { found }: Ledger, state: FormState): Part {
   const { t } = page.language
-  const errors = state?.errors ?? []
-  const value = (name: string, fallback = ''): string => state?.text(name) ?? fallback
+  const { errors } = state
   const choices = (['success', 'in-transit'] as const).map((status) => ({
     value: status,
     label: statusName(page, status),
-    isChosen: value('status') === status,
+    isChosen: state.text('status') === status,
   }))
-  const content = html`${textField(page, { name: 'username', label: t('ops.payouts.user'), value: value('username', found?.username), maxLength: 256, isName: true, errors })}
-${textField(page, { name: 'amount', label: t('ops.payouts.amount'), value: value('amount'), inputMode: 'decimal', maxLength: 21, errors })}
-${textField(page, { name: 'fee', label: t('ops.payouts.fee'), hint: t('ops.payouts.fee.hint'), value: value('fee'), inputMode: 'decimal', maxLength: 21, isOptional: true, errors })}
-${textField(page, { name: 'external_id', label: t('ops.payouts.id'), hint: t('ops.payouts.id.hint'), value: value('external_id'), maxLength: 255, isCode: true, errors })}
+  const username = state.text('username', found?.username)
+  const content = html`${textField(page, { name: 'username', label: t('ops.payouts.user'), value: username, maxLength: 256, isName: true, errors })}
+${PAYOUT.controls(page, state)}
 ${selectField(page, { name: 'status', label: t('ops.payouts.status'), choices, errors })}
 <div class="line"><button class="main" name="do" value="payout">${t('ops.payouts.record')}</button></div>`
-  const action = pathTo(page, withQuery(PATHS.operatorPayouts, {}))
-  return sheetPart({
-    id: 'payout',
-    title: t('ops.payouts.new'),
-    content: form(page, { action, className: 'stack', content }),
-  })
+  return formPart(page, { id: 'payout', title: t('ops.payouts.new'), path: PATHS.operatorPayouts, content })
 }
 
-function revenueForm(page: PageContext, state?: FormState): Part {
+function revenueForm(page: PageContext, state: FormState): Part {
   const { t } = page.language
-  const errors = (state?.errors ?? []).map((error) => ({
-    ...error,
-    ...(error.field === undefined ? {} : { field: `revenue-${error.field}` }),
-  }))
-  const field = (name: string, of: { label: string; hint?: string; maxLength: number }): Part => {
-    const wrong = errors
-      .filter((error) => error.field === `revenue-${name}`)
-      .map((error) => ({ ...error, field: name }))
-    return textField(page, { ...of, name, id: `revenue-${name}`, value: state?.text(name) ?? '', errors: wrong })
-  }
-  const content = html`${field('day', { label: t('ops.revenue.day'), hint: t('ops.revenue.day.hint'), maxLength: 10 })}
-${field('amount', { label: t('ops.payouts.amount'), maxLength: 21 })}
-${field('external_id', { label: t('ops.payouts.id'), hint: t('ops.payouts.id.hint'), maxLength: 255 })}
+  const content = html`${REVENUE.controls(page, state, {}, REVENUE_IDS)}
 <div class="line"><button class="main" name="do" value="revenue">${t('ops.revenue.distribute')}</button></div>`
-  const action = pathTo(page, PATHS.operatorPayouts)
-  return sheetPart({
-    id: 'revenue',
-    title: t('ops.revenue'),
-    text: t('ops.revenue.text'),
-    content: form(page, { action, className: 'stack', content }),
-  })
+  const of = { id: 'revenue', title: t('ops.revenue'), text: t('ops.revenue.text') }
+  return formPart(page, { ...of, path: PATHS.operatorPayouts, content })
 }

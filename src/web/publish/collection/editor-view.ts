@@ -12,14 +12,14 @@ import type { MessageKey } from '#web/ui/languages.ts'
 import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { saveBar, type Undo } from '#web/ui/parts/actions.ts'
 import { optionCards } from '#web/ui/parts/choices.ts'
-import { form, hiddenField, textArea, textField } from '#web/ui/parts/fields.ts'
+import { form, hiddenField } from '#web/ui/parts/fields.ts'
 import { sheetHead, sheetPart } from '#web/ui/parts/frame.ts'
 import { face, note } from '#web/ui/parts/lists.ts'
 import { dashboardSections } from '../dashboard/dashboard-frame.ts'
 import { iconPart } from '../icon-part.ts'
 import { withLastEdit } from '../settings.ts'
 import { additionPart } from './addition-part.ts'
-import { type ManagedCollection, valuesOf } from './managed-collection.ts'
+import { COLLECTION_FIELDS, type ManagedCollection, valuesOf } from './managed-collection.ts'
 import { type Listed, loadListed, projectsPart } from './projects-part.ts'
 
 const PAGE_SIZE = 50
@@ -103,8 +103,7 @@ async function editForm(
   const shown = listed.rows.map(({ id }) => id)
   const values = valuesOf(data, shown)
   const labels: Record<string, string> = {
-    name: t('manage.name'),
-    description: t('collections.description'),
+    ...COLLECTION_FIELDS.labels(page),
     status: t('people.visibility'),
   }
   for (const { id, name } of listed.rows)
@@ -129,7 +128,7 @@ function detailsFields(
 ): Markup {
   const { t } = page.language
   return html`${conflictNote(page, state, labels)}
-${isCreator && nameFields(page, state, { name: view.name, description: view.description ?? '' })}
+${isCreator && COLLECTION_FIELDS.controls(page, state, view)}
 ${
   statuses.length > 0 &&
   optionCards({
@@ -143,16 +142,4 @@ ${
     })),
   })
 }`
-}
-
-/** Renders the fields of a collection. */
-export function nameFields(
-  page: PageContext,
-  state: FormState,
-  of: { name: string; description: string; hasFocus?: boolean },
-): Markup {
-  const { t } = page.language
-  const { errors } = state
-  return html`${textField(page, { name: 'name', label: t('manage.name'), value: state.text('name', of.name), minLength: 3, maxLength: 64, hasFocus: of.hasFocus === true, errors })}
-${textArea(page, { name: 'description', label: t('collections.description'), hint: t('collections.description-hint'), value: state.text('description', of.description), maxLength: 255, rows: 3, isOptional: true, errors })}`
 }

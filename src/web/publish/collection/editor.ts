@@ -9,12 +9,17 @@ import { checkValues } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { ICON_LABELS, iconCommands } from '../icon-part.ts'
 import { showEditor } from './editor-view.ts'
-import { loadManagedCollection, type ManagedCollection, shownIds, valuesOf } from './managed-collection.ts'
+import {
+  COLLECTION_FIELDS,
+  loadManagedCollection,
+  type ManagedCollection,
+  shownIds,
+  valuesOf,
+} from './managed-collection.ts'
 import { linesOf, placed, projectNameIn } from './order.ts'
 
 const LABELS = {
-  name: 'The name',
-  description: 'The description',
+  ...COLLECTION_FIELDS.said,
   status: 'The visibility',
   lines: 'The list',
   new_projects: 'The list of projects',

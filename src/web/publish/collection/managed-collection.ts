@@ -2,9 +2,11 @@
 
 import { isModerator } from '#features/basics/access/viewer.ts'
 import { listCollections } from '#features/community/collections/queries.ts'
+import { CollectionInput } from '#features/community/collections/requests.ts'
 import { type CollectionView, toCollectionView } from '#features/community/collections/views.ts'
 import { notFound } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
+import { fields } from '#web/kit/forms/fields.ts'
 import type { FormState } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { collectionPath } from '#web/kit/paths.ts'
@@ -13,6 +15,12 @@ type CollectionStatus = CollectionView['status']
 
 /** Statuses that a creator can choose. A status that a moderator has set stays. */
 const OWN_STATUSES: readonly CollectionStatus[] = ['listed', 'unlisted']
+
+/** The details of a collection. */
+export const COLLECTION_FIELDS = fields(CollectionInput, {
+  name: { label: 'manage.name' },
+  description: { label: 'collections.description', hint: 'collections.description-hint', rows: 3, isOptional: true },
+})
 
 export type ManagedCollection = {
   view: CollectionView
@@ -50,7 +58,7 @@ export function valuesOf(
   const places = new Map(view.projects.map((id, index) => [id, String(index + 1)]))
   const positions = shown.flatMap((id) => (places.has(id) ? [[`place.${id}`, places.get(id) ?? '']] : []))
   return {
-    ...(isCreator ? { name: view.name, description: view.description ?? '' } : {}),
+    ...(isCreator ? COLLECTION_FIELDS.stored(view) : {}),
     ...(statuses.length > 0 ? { status: view.status } : {}),
     ...Object.fromEntries(positions),
   }

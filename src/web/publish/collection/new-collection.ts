@@ -2,9 +2,7 @@
 import type { FastifyReply } from 'fastify'
 import { mustVerifyEmail } from '#features/basics/access/email-policy.ts'
 import { createCollection } from '#features/community/collections/create-collection.ts'
-import { CollectionInput } from '#features/community/collections/requests.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
-import { checkValues } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { collectionPath, PATHS } from '#web/kit/paths.ts'
 import { showWork } from '#web/kit/work-page.ts'
@@ -13,7 +11,7 @@ import { pathTo } from '#web/ui/page-context.ts'
 import { form } from '#web/ui/parts/fields.ts'
 import { sheetHead, sheetPart } from '#web/ui/parts/frame.ts'
 import { limitNotes } from '../limits.ts'
-import { nameFields } from './editor-view.ts'
+import { COLLECTION_FIELDS } from './managed-collection.ts'
 
 export function newCollectionPage(pages: Pages): void {
   formPage<null>(pages, {
@@ -23,24 +21,19 @@ export function newCollectionPage(pages: Pages): void {
     load: async () => null,
     show: showNewCollection,
     commands: { create },
-    labels: { name: 'The name', description: 'The description' },
+    labels: COLLECTION_FIELDS.said,
   })
 }
 
 async function create({ deps, viewer }: OwnRequest, _data: null, state: FormState): Promise<Outcome> {
-  const description = state.text('description')
-  const input = checkValues(CollectionInput, {
-    name: state.text('name'),
-    description: description === '' ? null : description,
-  })
-  const id = await createCollection(deps, viewer, input)
+  const id = await createCollection(deps, viewer, COLLECTION_FIELDS.read(state))
   return { done: 'collection-created', path: `${collectionPath(id)}/edit` }
 }
 
 async function showNewCollection(request: OwnRequest, _data: null, state: FormState): Promise<FastifyReply> {
   const { page, deps, viewer } = request
   const { t } = page.language
-  const content = html`${nameFields(page, state, { name: '', description: '', hasFocus: !state.isSubmitted })}
+  const content = html`${COLLECTION_FIELDS.controls(page, state, {}, { name: { hasFocus: !state.isSubmitted } })}
 <div class="line"><a class="button" href="${pathTo(page, PATHS.dashboardCollections)}">${t('work.cancel')}</a><button class="main" name="do" value="create">${t('collections.create')}</button></div>`
   return showWork(request, {
     title: t('collections.new'),

@@ -3,23 +3,23 @@ import type { FastifyReply } from 'fastify'
 import { imageUrl } from '#features/basics/images/hosted-image.ts'
 import { OrganizationPatch } from '#features/community/organizations/requests.ts'
 import { organizationIconOwner, updateOrganization } from '#features/community/organizations/update-organization.ts'
-import { conflictNote, editBase } from '#web/kit/forms/edits.ts'
+import { fields } from '#web/kit/forms/fields.ts'
 import { editState, type FormState, type Outcome } from '#web/kit/forms/form-page.ts'
-import { checkValues } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { organizationPath } from '#web/kit/paths.ts'
-import { html, type Markup } from '#web/ui/html.ts'
-import { type PageContext, pathTo } from '#web/ui/page-context.ts'
-import { saveBar } from '#web/ui/parts/actions.ts'
-import { form, textArea, textField } from '#web/ui/parts/fields.ts'
+import { pathTo } from '#web/ui/page-context.ts'
+import { saveForm } from '#web/ui/parts/actions.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'
 import { ICON_LABELS, iconCommands, iconPart } from '../icon-part.ts'
 import { type ManagedOrganization, may } from './managed-organization.ts'
 import { organizationForm, showOrganizationSettings } from './settings-frame.ts'
 
-const editable = ({ view: { name, slug, description } }: ManagedOrganization) => ({ name, slug, description })
-
-export const ORGANIZATION_LABELS = { name: 'The name', slug: 'The URL', description: 'The description' }
+/** The fields of an organization. */
+export const ORGANIZATION_FIELDS = fields(OrganizationPatch, {
+  name: { label: 'manage.name' },
+  slug: { label: 'manage.slug', said: 'The URL', hint: 'organizations.slug-hint', isName: true },
+  description: { label: 'organizations.description', hint: 'organizations.description-hint', rows: 3 },
+})
 
 export function organizationGeneralPages(pages: Pages): void {
   organizationForm(pages, {
@@ -35,12 +35,12 @@ export function organizationGeneralPages(pages: Pages): void {
         ({ organization }) => organization.id,
       ),
     },
-    labels: { ...ORGANIZATION_LABELS, ...ICON_LABELS },
+    labels: { ...ORGANIZATION_FIELDS.said, ...ICON_LABELS },
   })
 }
 
 async function save({ deps, viewer }: OwnRequest, data: ManagedOrganization, state: FormState): Promise<Outcome> {
-  const patch = checkValues(OrganizationPatch, state.edited(editable(data)))
+  const patch = ORGANIZATION_FIELDS.changes(state, data.view)
   const { organization, team } = data
   const { id, slug } = organization
   const revision = Math.max(organization.revision, team.organization_revision ?? 0)
@@ -62,48 +62,15 @@ function showGeneral(request: OwnRequest, data: ManagedOrganization, state: Form
     text: t('organizations.general.text'),
     needs: 'EDIT_DETAILS',
     form: state,
-    body: isEditable ? [detailsForm(page, data, editState(state)), icon] : facts(page, data),
+    body: isEditable
+      ? [
+          saveForm(page, {
+            id: 'details',
+            path: settings,
+            content: ORGANIZATION_FIELDS.edit(page, editState(state), view),
+          }),
+          icon,
+        ]
+      : sheetPart({ id: 'details', content: ORGANIZATION_FIELDS.facts(page, view) }),
   })
-}
-
-function detailsForm(page: PageContext, data: ManagedOrganization, state: FormState): Markup {
-  const { t } = page.language
-  const labels = { name: t('manage.name'), slug: t('manage.slug'), description: t('organizations.description') }
-  const content = html`${editBase(state, editable(data))}${conflictNote(page, state, labels)}
-${detailsFields(page, state, { ...editable(data), slugHint: t('organizations.slug-hint') })}`
-  return form(page, {
-    action: pathTo(page, data.settings),
-    content: [sheetPart({ id: 'details', content }), saveBar(page)],
-  })
-}
-
-type Details = {
-  name: string
-  slug: string
-  description: string
-  slugHint: string
-  isNew?: boolean
-  afterName?: Markup
-}
-
-/** Renders the fields of an organization. */
-export function detailsFields(page: PageContext, state: FormState, of: Details): Markup {
-  const { t } = page.language
-  const { errors } = state
-  const slug = state.text('slug', of.slug)
-  return html`${textField(page, { name: 'name', label: t('manage.name'), value: state.text('name', of.name), minLength: 3, maxLength: 64, hasFocus: of.isNew === true && !state.isSubmitted, errors })}
-${of.afterName}
-${textField(page, { name: 'slug', label: t('manage.slug'), hint: of.slugHint, value: of.isNew === true && slug === '' ? of.slug : slug, minLength: 3, maxLength: 64, isName: true, isOptional: of.isNew === true, errors })}
-${textArea(page, { name: 'description', label: t('organizations.description'), hint: t('organizations.description-hint'), value: state.text('description', of.description), maxLength: 256, rows: 3, errors })}`
-}
-
-function facts(page: PageContext, { view }: ManagedOrganization): Markup {
-  const { t } = page.language
-  const rows = [
-    [t('manage.name'), view.name],
-    [t('manage.slug'), view.slug],
-    [t('organizations.description'), view.description],
-  ]
-  const content = html`<dl class="pairs wide">${rows.map(([label, value]) => html`<dt>${label}</dt><dd dir="auto">${value}</dd>`)}</dl>`
-  return sheetPart({ id: 'details', content })
 }

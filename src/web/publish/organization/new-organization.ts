@@ -15,7 +15,7 @@ import { pathTo } from '#web/ui/page-context.ts'
 import { form } from '#web/ui/parts/fields.ts'
 import { sheetHead, sheetPart } from '#web/ui/parts/frame.ts'
 import { limitNotes } from '../limits.ts'
-import { detailsFields, ORGANIZATION_LABELS } from './general.ts'
+import { ORGANIZATION_FIELDS } from './general.ts'
 
 export function newOrganizationPage(pages: Pages): void {
   formPage<null>(pages, {
@@ -29,7 +29,7 @@ export function newOrganizationPage(pages: Pages): void {
       // Shows the page again, with a URL that is free.
       check: async (request, _data, state) => showNewOrganization(request, null, state),
     },
-    labels: ORGANIZATION_LABELS,
+    labels: ORGANIZATION_FIELDS.said,
   })
 }
 
@@ -51,15 +51,23 @@ async function showNewOrganization(request: OwnRequest, _data: null, state: Form
   const name = state.text('name').trim()
   const suggestion = name === '' ? '' : await suggestOrganizationSlug(deps.db, state.text('slug').trim() || name)
   const isTaken = state.errors.some(({ field }) => field === 'slug')
-  const content = html`${detailsFields(page, state, {
-    name: '',
-    slug: suggestion,
-    description: '',
-    slugHint:
-      isTaken && suggestion !== '' ? t('publish.new.slug-free', { slug: suggestion }) : t('publish.new.slug-hint'),
-    isNew: true,
-    afterName: html`<div class="line"><button class="tight" name="do" value="check" formnovalidate>${t('publish.new.check')}</button></div>`,
-  })}
+  const content = html`${ORGANIZATION_FIELDS.controls(
+    page,
+    state,
+    {},
+    {
+      name: {
+        hasFocus: !state.isSubmitted,
+        after: html`<div class="line"><button class="tight" name="do" value="check" formnovalidate>${t('publish.new.check')}</button></div>`,
+      },
+      slug: {
+        suggestion,
+        isOptional: true,
+        hint:
+          isTaken && suggestion !== '' ? t('publish.new.slug-free', { slug: suggestion }) : t('publish.new.slug-hint'),
+      },
+    },
+  )}
 <div class="line"><a class="button" href="${pathTo(page, PATHS.dashboardOrganizations)}">${t('work.cancel')}</a><button class="main" name="do" value="create">${t('organizations.create')}</button></div>`
   return showWork(request, {
     title: t('organizations.new'),

@@ -1,8 +1,9 @@
 // Actions of the pages for publishers, moderators and operators: the save bar, notices with Undo, confirmation pages.
 
 import { attributes, html, type Markup, type Part } from '../html.ts'
-import { icon, type PageContext } from '../page-context.ts'
+import { icon, type PageContext, pathTo } from '../page-context.ts'
 import { buttonForm, type FormErrors, form, passwordField, textField } from './fields.ts'
+import { sheetPart } from './frame.ts'
 import { note } from './lists.ts'
 
 /**
@@ -15,6 +16,23 @@ export function saveBar(
 ): Markup {
   const { t } = page.language
   return html`<div class="save" data-save${saveBarTexts(page)}><p role="status">${of.text}</p>${of.more}<a class="button" href="${of.discard ?? '?'}" data-discard>${t('work.discard')}</a><button class="main" name="do" value="${of.command ?? 'save'}">${of.save ?? t('work.save')}</button></div>`
+}
+
+/** Renders a form with a part for its fields, or several parts, and the save bar. */
+export function saveForm(
+  page: PageContext,
+  of: { path: string } & ({ id: string; content: Part } | { parts: Part }),
+): Markup {
+  const parts = 'parts' in of ? of.parts : sheetPart(of)
+  return form(page, { action: pathTo(page, of.path), content: [parts, saveBar(page)] })
+}
+
+/** Renders a part of a sheet with its own form. */
+export function formPart(
+  page: PageContext,
+  { path, content, ...of }: { path: string; id: string; title?: string; text?: Part; content: Part },
+): Markup {
+  return sheetPart({ ...of, content: form(page, { action: pathTo(page, path), className: 'stack', content }) })
 }
 
 /** Returns the texts of the script for an element with `data-save`. */

@@ -80,11 +80,11 @@ export function buttonForm(
   return form(page, { action: of.action, content: html`${hidden}<button${button}>${of.text}</button>` })
 }
 
-type InputField = Field & {
+export type InputField = Field & {
   value?: string
   type?: 'text' | 'email' | 'url' | 'search' | 'number' | 'datetime-local' | 'date' | 'time'
-  minLength?: number
-  maxLength?: number
+  minLength?: number | undefined
+  maxLength?: number | undefined
   /** Last day of a date field: `2026-01-31`. */
   max?: string
   autocomplete?: string
@@ -150,7 +150,7 @@ export function passwordField(page: PageContext, of: PasswordField): Markup {
 /** Renders a field for several lines of text. */
 export function textArea(
   page: PageContext,
-  of: Field & { value: string; maxLength?: number; rows?: number; isCode?: boolean; isReadOnly?: boolean },
+  of: Field & { value: string; maxLength?: number | undefined; rows?: number; isCode?: boolean; isReadOnly?: boolean },
 ): Markup {
   const area = attributes({
     class: of.isCode === true && 'mono',
