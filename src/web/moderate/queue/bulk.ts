@@ -1,5 +1,7 @@
 // Bulk actions of the queue: claim, release, and reject projects of one owner as spam.
+
 import type { FastifyReply } from 'fastify'
+import { ProjectPatch } from '#features/catalogue/projects/edit/requests.ts'
 import { updateProject } from '#features/catalogue/projects/edit/update-project.ts'
 import { getProjectAsMember } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { claimProject, releaseClaim } from '#features/community/moderation/claim-project.ts'
@@ -7,12 +9,13 @@ import { listQueue } from '#features/community/moderation/queries.ts'
 import type { QueueRow } from '#features/community/moderation/views.ts'
 import { ApiError, invalidInput, validationError } from '#lib/errors.ts'
 import { isBlank } from '#lib/text/text-rules.ts'
+import { showConfirmation } from '#web/kit/forms/confirm.ts'
+import { limitsOf } from '#web/kit/forms/fields.ts'
 import type { FormState, Outcome } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { reviewPath } from '#web/kit/paths.ts'
 import { html } from '#web/ui/html.ts'
 import { pathTo } from '#web/ui/page-context.ts'
-import { confirmation } from '#web/ui/parts/actions.ts'
 import { hiddenField, textArea } from '#web/ui/parts/fields.ts'
 import { QUEUE_PAGE, type QueueChoice, queuePath } from './queue-request.ts'
 import { rowId } from './queue-table.ts'
@@ -61,11 +64,6 @@ export async function releasePicked(
 /** Leads back to the row of the pressed button, so that the keyboard continues there. */
 const rowOf = ({ argument }: FormState) => (argument === '' ? {} : { fragment: rowId(argument) })
 
-/** Shows the projects that are rejected. @throws ApiError unless they belong to one owner */
-export async function confirmSpam(request: OwnRequest, { choice }: Queue, form: FormState): Promise<FastifyReply> {
-  return showSpam(request, { choice, rows: await loadPicked(request, pickedIds(form)), form })
-}
-
 /** Returns the selected projects that are still under review. @throws ApiError unless they belong to one owner */
 async function loadPicked({ deps, viewer }: OwnRequest, ids: readonly string[]): Promise<QueueRow[]> {
   const page = { text: '', loaders: undefined, sort: 'oldest', count: PICKED_MAX, offset: 0, ids } as const
@@ -76,41 +74,35 @@ async function loadPicked({ deps, viewer }: OwnRequest, ids: readonly string[]):
   return rows
 }
 
-/** Shows the projects that are rejected with the same message. */
-function showSpam(
-  request: OwnRequest,
-  { choice, rows, form }: { choice: QueueChoice; rows: readonly QueueRow[]; form: FormState },
-) {
+/** Shows the projects that are rejected with the same message. @throws ApiError unless they belong to one owner */
+export async function confirmSpam(request: OwnRequest, { choice }: Queue, form: FormState): Promise<FastifyReply> {
   const { page } = request
   const { t, rich } = page.language
+  const rows = await loadPicked(request, pickedIds(form))
   const owner = rows[0]?.owner?.name ?? ''
-  const title = t('moderate.spam.title', { count: rows.length })
   const seen = rows.map((row) => [hiddenField('ids', row.id), hiddenField('seen', row.seen)])
-  const errors = form.errors
   const message = textArea(page, {
     name: 'message',
     label: t('moderate.message'),
     hint: t('moderate.spam.hint'),
     value: form.text('message'),
-    maxLength: 2000,
+    ...limitsOf(ProjectPatch.properties.moderation_message),
     rows: 4,
-    errors,
+    errors: form.errors,
   })
-  const body = confirmation(page, {
-    title,
+  const question = {
+    title: t('moderate.spam.title', { count: rows.length }),
     consequences: [
       rich('moderate.spam.owner', { owner: html`<bdi>${owner}</bdi>` }),
       ...rows.map(({ id, name }) => html`<a href="${pathTo(page, reviewPath(id))}"><bdi>${name}</bdi></a>`),
       t('moderate.spam.notified'),
     ],
-    action: pathTo(page, queuePath(choice)),
+    path: queuePath(choice),
     button: t('moderate.spam.button', { count: rows.length }),
-    cancel: pathTo(page, queuePath(choice)),
     fields: html`${seen}${message}`,
     command: 'reject',
-    errors,
-  })
-  return request.show({ title, body, refusal: form.refusal })
+  }
+  return showConfirmation(request, question, form)
 }
 
 export async function rejectSpam(request: OwnRequest, { choice }: Queue, form: FormState): Promise<Outcome> {

@@ -1,4 +1,5 @@
 // The second step of a takedown: operators delete content that was withheld before.
+
 import type { FastifyReply } from 'fastify'
 import {
   DELETABLE_KINDS,
@@ -10,12 +11,12 @@ import {
 import type { Concerned } from '#features/community/moderation/takedown/queries.ts'
 import { notFound, validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
+import { showConfirmation } from '#web/kit/forms/confirm.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, withQuery } from '#web/kit/paths.ts'
 import { html, type Part } from '#web/ui/html.ts'
 import { pathTo } from '#web/ui/page-context.ts'
-import { confirmation } from '#web/ui/parts/actions.ts'
 import { errorSummary, hiddenField } from '#web/ui/parts/fields.ts'
 import { statusOf } from '#web/ui/parts/status.ts'
 import { takedownPath } from '../frame.ts'
@@ -63,12 +64,13 @@ async function confirm({ deps, viewer }: OwnRequest, data: Data, state: FormStat
   return { done: 'content-deleted', path: PATHS.moderationTakedown }
 }
 
-function showDeletion(request: OwnRequest, data: Data, { refusal, errors }: FormState): FastifyReply {
+function showDeletion(request: OwnRequest, data: Data, state: FormState): FastifyReply {
   const { page } = request
   const { t } = page.language
   const { kind, id, concerned, typed } = data
   const { projects, versions } = concerned
-  const takedown = pathTo(page, takedownPath(kind, id))
+  const takedown = takedownPath(kind, id)
+  const href = pathTo(page, takedown)
   const title = t('reports.deletion.title')
   const of = (project: Concerned['projects'][number]): Part =>
     html`<bdi>${project.name}</bdi> ${statusOf(page, 'project', project.status)}`
@@ -80,19 +82,17 @@ function showDeletion(request: OwnRequest, data: Data, { refusal, errors }: Form
     t('reports.deletion.final'),
   ]
   if (!isTakenDown(concerned)) {
-    const body = html`<div class="slip sheet"><h1>${title}</h1>${errorSummary(page, errors)}<p>${t('reports.deletion.first')}</p><div class="line"><a class="button main" href="${takedown}">${t('reports.takedown.title')}</a></div></div>`
-    return request.show({ title, body, refusal })
+    const body = html`<div class="slip sheet"><h1>${title}</h1>${errorSummary(page, state.errors)}<p>${t('reports.deletion.first')}</p><div class="line"><a class="button main" href="${href}">${t('reports.takedown.title')}</a></div></div>`
+    return request.show({ title, body, refusal: state.refusal })
   }
-  const body = confirmation(page, {
+  const question = {
     title,
     consequences,
-    instead: { text: t('reports.deletion.instead'), href: takedown, label: t('reports.deletion.keep') },
-    action: pathTo(page, PATH),
+    instead: { text: t('reports.deletion.instead'), href, label: t('reports.deletion.keep') },
     button: t('reports.deletion.button'),
     cancel: takedown,
     typed,
     fields: [hiddenField('kind', kind), hiddenField('id', id)],
-    errors,
-  })
-  return request.show({ title, body, refusal })
+  }
+  return showConfirmation(request, question, state)
 }

@@ -15,6 +15,8 @@ import {
 import { previewTakedown, takeDown } from '#features/community/moderation/takedown/take-down.ts'
 import { createConfirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
 import { endLostAccess } from '#features/people/revocation/end-access.ts'
+import { showConfirmation } from '#web/kit/forms/confirm.ts'
+import { fields } from '#web/kit/forms/fields.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
 import { checkValues } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
@@ -22,9 +24,8 @@ import { PATHS } from '#web/kit/paths.ts'
 import { reasonName } from '#web/site/report.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
 import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
-import { confirmation } from '#web/ui/parts/actions.ts'
 import { optionCards } from '#web/ui/parts/choices.ts'
-import { checkbox, form, hiddenField, selectField, textArea, textField } from '#web/ui/parts/fields.ts'
+import { checkbox, form, hiddenField, selectField } from '#web/ui/parts/fields.ts'
 import { sheetHead, sheetPart } from '#web/ui/parts/frame.ts'
 import { note } from '#web/ui/parts/lists.ts'
 import { statusOf } from '#web/ui/parts/status.ts'
@@ -37,6 +38,14 @@ import { BLOCKED_FILES } from './takedown-result.ts'
 /** Number of takedowns below the form. */
 const RECENT = 20
 
+const TARGET = fields(TakedownInput, {
+  id: { label: 'reports.takedown.id', said: 'The ID', hint: 'reports.takedown.id.hint', isCode: true },
+})
+const REASON = fields(TakedownInput, {
+  reference: { label: 'reports.takedown.reference', hint: 'reports.takedown.reference.hint', isOptional: true },
+  message: { label: 'reports.takedown.message', hint: 'reports.takedown.message.hint', rows: 5, isOptional: true },
+})
+
 export function takedownPage(pages: Pages): void {
   formPage<undefined>(pages, {
     path: PATHS.moderationTakedown,
@@ -45,14 +54,7 @@ export function takedownPage(pages: Pages): void {
     load: async () => undefined,
     show: showTakedown,
     commands: { choose, preview, confirm },
-    labels: {
-      kind: 'The kind',
-      id: 'The ID',
-      reason: 'The reason',
-      reference: 'The reference',
-      visibility: 'The visibility',
-      message: 'The message',
-    },
+    labels: { ...TARGET.said, ...REASON.said, kind: 'The kind', reason: 'The reason', visibility: 'The visibility' },
     options: { role: 'moderator' },
   })
 }
@@ -84,25 +86,17 @@ async function preview(request: OwnRequest, _data: undefined, state: FormState):
   const takedown = takedownOf(request, state)
   const { concerned, blocked } = await previewTakedown(deps, takedown)
   const message = takedown.message === undefined ? undefined : await texts.render(takedown.message, page)
-  return request.show({
+  return showConfirmation(request, {
     title: t('reports.takedown.confirm'),
-    className: 'page',
-    body: confirmation(page, {
-      title: t('reports.takedown.confirm'),
-      consequences: consequences(page, takedown, { ...concerned, blocked }),
-      action: pathTo(page, PATHS.moderationTakedown),
-      button: t('reports.takedown.do'),
-      cancel: pathTo(
-        page,
-        takedownPath(takedown.kind, takedown.id, { report: state.text('report'), reason: takedown.reason }),
-      ),
-      fields: [
-        concerned.projects.length > 0 && projectList(page, takedown, concerned),
-        message !== undefined &&
-          html`<div class="note" role="note" aria-label="${t('reports.takedown.message')}"><div><p class="strong">${t('reports.takedown.message')}</p>${message}</div></div>`,
-        hiddenTakedown(takedown, concerned, state),
-      ],
-    }),
+    consequences: consequences(page, takedown, { ...concerned, blocked }),
+    button: t('reports.takedown.do'),
+    cancel: takedownPath(takedown.kind, takedown.id, { report: state.text('report'), reason: takedown.reason }),
+    fields: [
+      concerned.projects.length > 0 && projectList(page, takedown, concerned),
+      message !== undefined &&
+        html`<div class="note" role="note" aria-label="${t('reports.takedown.message')}"><div><p class="strong">${t('reports.takedown.message')}</p>${message}</div></div>`,
+      hiddenTakedown(takedown, concerned, state),
+    ],
   })
 }
 
@@ -238,7 +232,7 @@ function targetPart(
     isChosen: value === kind,
   }))
   const content = html`<div class="pair">${selectField(page, { name: 'kind', label: t('reports.takedown.kind'), errors, choices })}
-${textField(page, { name: 'id', label: t('reports.takedown.id'), hint: t('reports.takedown.id.hint'), value: id, maxLength: 128, isCode: true, errors })}</div>
+${TARGET.controls(page, state, { id })}</div>
 <div class="line"><button class="tight" name="do" value="choose" formnovalidate>${t('reports.takedown.choose')}</button>${isDeletable && html`<a class="button tight danger" href="${pathTo(page, contentDeletionPath(kind, id))}">${t('reports.deletion.link')}</a>`}</div>`
   return html`${sheetHead({ title: t('reports.takedown.target') })}${sheetPart({ id: 'target', content })}`
 }
@@ -290,25 +284,7 @@ function reasonPart(
         ...reasons,
       ],
     }),
-    textField(page, {
-      name: 'reference',
-      label: t('reports.takedown.reference'),
-      hint: t('reports.takedown.reference.hint'),
-      value: reference,
-      maxLength: 256,
-      isOptional: true,
-      errors,
-    }),
-    textArea(page, {
-      name: 'message',
-      label: t('reports.takedown.message'),
-      hint: t('reports.takedown.message.hint'),
-      value: state.text('message'),
-      maxLength: 2_000,
-      rows: 5,
-      isOptional: true,
-      errors,
-    }),
+    REASON.controls(page, state, { reference }),
   ]
   return sheetPart({
     id: 'why',

@@ -5,6 +5,7 @@ import { type ListEdit, nameOf, updateTagList } from '#features/basics/tags/edit
 import { type EditableTags, readEditableTags, readTagUses } from '#features/basics/tags/edit/views.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
 import { TAG_LISTS, type TagListName } from '#taxonomy/taxonomy-files.ts'
+import { confirmFirst } from '#web/kit/forms/confirm.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
 import { checkValues } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
@@ -17,7 +18,6 @@ import { sheetPart } from '#web/ui/parts/frame.ts'
 import { pager, segments } from '#web/ui/parts/lists.ts'
 import { status } from '#web/ui/parts/status.ts'
 import { listTable, nameCell } from '#web/ui/parts/tables.ts'
-import { confirmFirst } from '../confirm-first.ts'
 import { showOperator } from '../sections.ts'
 import { isMoved, listName, placeOf, readRow, rowText, sendable, shownRows } from './tag-rows.ts'
 
@@ -112,7 +112,7 @@ function askRenaming({ page, field }: OwnRequest, data: TagPage) {
   const count = data.uses.get(name) ?? 0
   return {
     title: t('ops.tags.rename.title', { name, to: field('to').trim() }),
-    consequences: [t('ops.tags.to.hint', { count })],
+    consequences: [t('ops.tags.to.hint', { count }), t('operate.recorded')],
     button: t('ops.tags.rename'),
     isDanger: false,
   }
@@ -121,14 +121,14 @@ function askRenaming({ page, field }: OwnRequest, data: TagPage) {
 function askRemoval({ page }: OwnRequest, data: TagPage) {
   const { t } = page.language
   const { name, count } = chosenName(data)
-  const consequences = [t('ops.tags.remove.text', { count })]
+  const consequences = [t('ops.tags.remove.text', { count }), t('operate.recorded')]
   return { title: t('ops.tags.remove.title', { name }), consequences, button: t('ops.tags.remove', { name }) }
 }
 
 function askReset({ page }: OwnRequest) {
   const { t } = page.language
   const title = t('ops.tags.reset.title')
-  return { title, consequences: [t('ops.tags.reset.effect')], button: t('ops.tags.reset') }
+  return { title, consequences: [t('ops.tags.reset.effect'), t('operate.recorded')], button: t('ops.tags.reset') }
 }
 
 async function removeTag(request: OwnRequest, data: TagPage): Promise<Outcome> {

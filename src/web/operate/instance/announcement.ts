@@ -1,6 +1,7 @@
 // The announcement at the top of every page, with its times and a preview.
 import { SettingsPatch } from '#features/basics/settings/requests.ts'
 import { announcementAt } from '#features/basics/settings/settings-cache.ts'
+import { confirmFirst } from '#web/kit/forms/confirm.ts'
 import { fields } from '#web/kit/forms/fields.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
@@ -11,7 +12,6 @@ import { saveForm } from '#web/ui/parts/actions.ts'
 import { form } from '#web/ui/parts/fields.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'
 import { note } from '#web/ui/parts/lists.ts'
-import { confirmFirst } from '../confirm-first.ts'
 import { showOperator } from '../sections.ts'
 import { type InstanceSettings, loadSettings, saveSettings } from './settings-values.ts'
 
@@ -45,7 +45,7 @@ async function saveAnnouncement(request: OwnRequest, data: InstanceSettings, sta
 
 function askRemoval({ page }: OwnRequest, { settings }: InstanceSettings) {
   const { t } = page.language
-  const consequences = [html`<q dir="auto">${settings.announcement}</q>`]
+  const consequences = [html`<q dir="auto">${settings.announcement}</q>`, t('operate.recorded')]
   return { title: t('ops.announcement.remove.title'), consequences, button: t('ops.announcement.remove') }
 }
 

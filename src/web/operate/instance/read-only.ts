@@ -1,19 +1,20 @@
 // Read-only mode: its state, what still works, and a page that confirms the beginning.
+
 import type { FastifyReply } from 'fastify'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { SettingsPatch } from '#features/basics/settings/requests.ts'
 import { updateSettings } from '#features/basics/settings/update-settings.ts'
 import { listSignedIn } from '#features/people/accounts/administration/queries.ts'
 import { ApiError } from '#lib/errors.ts'
+import { showConfirmation } from '#web/kit/forms/confirm.ts'
+import { fields } from '#web/kit/forms/fields.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
-import { checkValues } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { timeAgo, wholeNumber } from '#web/ui/format.ts'
 import { html, type Part } from '#web/ui/html.ts'
 import { pathTo } from '#web/ui/page-context.ts'
-import { confirmation } from '#web/ui/parts/actions.ts'
-import { errorSummary, form, textArea } from '#web/ui/parts/fields.ts'
+import { errorSummary, form } from '#web/ui/parts/fields.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'
 import { note } from '#web/ui/parts/lists.ts'
 import { listTable, nameCell } from '#web/ui/parts/tables.ts'
@@ -22,6 +23,16 @@ import { showOperator } from '../sections.ts'
 import { type InstanceSettings, loadSettings } from './settings-values.ts'
 
 const BEGIN = `${PATHS.readOnly}/begin`
+
+const FIELDS = fields(SettingsPatch, {
+  read_only_message: {
+    label: 'ops.read-only.message',
+    said: 'The message',
+    hint: 'ops.read-only.message.hint',
+    rows: 3,
+    isOptional: true,
+  },
+})
 
 export function readOnlyPages(pages: Pages): void {
   const options = { role: 'admin' } as const
@@ -41,14 +52,12 @@ export function readOnlyPages(pages: Pages): void {
     load: loadSettings,
     show: showBegin,
     commands: { confirm: beginMode },
-    labels: { read_only_message: 'The message' },
+    labels: FIELDS.said,
   })
 }
 
 async function beginMode({ deps, viewer }: OwnRequest, _data: InstanceSettings, state: FormState): Promise<Outcome> {
-  const message = state.text('read_only_message').trim()
-  const patch = checkValues(SettingsPatch, { read_only: true, read_only_message: message === '' ? null : message })
-  await updateSettings(deps, actorOf(viewer), patch)
+  await updateSettings(deps, actorOf(viewer), FIELDS.read(state, { read_only: true }))
   return { done: 'read-only-on', path: PATHS.readOnly }
 }
 
@@ -120,35 +129,15 @@ async function showState(request: OwnRequest, { settings }: InstanceSettings): P
     ],
   })
 }
-
 function showBegin(request: OwnRequest, { settings }: InstanceSettings, state: FormState): FastifyReply {
   const { page } = request
   const { t } = page.language
-  const { errors, refusal } = state
-  const title = t('ops.read-only.begin.title')
-  return request.show({
-    title,
-    refusal,
-    body: confirmation(page, {
-      title,
-      consequences: [t('ops.read-only.fails'), t('ops.read-only.works'), t('ops.read-only.signed-in')],
-      action: pathTo(page, BEGIN),
-      button: t('ops.read-only.begin'),
-      cancel: pathTo(page, PATHS.readOnly),
-      fields: [
-        errorSummary(page, errors),
-        textArea(page, {
-          name: 'read_only_message',
-          label: t('ops.read-only.message'),
-          hint: t('ops.read-only.message.hint'),
-          value: state.text('read_only_message', settings.read_only_message),
-          maxLength: 500,
-          rows: 3,
-          isOptional: true,
-          errors,
-        }),
-      ],
-      errors,
-    }),
-  })
+  const of = {
+    title: t('ops.read-only.begin.title'),
+    consequences: [t('ops.read-only.fails'), t('ops.read-only.works'), t('ops.read-only.signed-in')],
+    button: t('ops.read-only.begin'),
+    cancel: PATHS.readOnly,
+    fields: [errorSummary(page, state.errors), FIELDS.controls(page, state, settings)],
+  }
+  return showConfirmation(request, of, state)
 }

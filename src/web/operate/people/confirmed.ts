@@ -1,16 +1,16 @@
 // Decisions about another account: a page states the consequences and asks for the password of the operator.
+
 import type { FastifyReply } from 'fastify'
 import type { ConfirmOwner } from '#features/basics/access/confirm-owner.ts'
 import { type AccountFigures, listAccountFigures } from '#features/people/accounts/administration/queries.ts'
 import { createConfirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
 import { type AccountRow, getAccountByName } from '#features/people/users/queries.ts'
 import { proofOf } from '#web/account/settings/settings-views.ts'
+import { showConfirmation } from '#web/kit/forms/confirm.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, PageOptions, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import type { Part } from '#web/ui/html.ts'
-import { pathTo } from '#web/ui/page-context.ts'
-import { confirmation } from '#web/ui/parts/actions.ts'
 import { errorSummary } from '#web/ui/parts/fields.ts'
 import { accountPath } from './accounts.ts'
 
@@ -68,22 +68,16 @@ function showDecision(
   data: ManagedAccount,
   { form, of }: { form: FormState; of: Decision },
 ): FastifyReply {
-  const { page, account: own } = request
   const back = accountPath(data.account.id)
-  const title = of.title(request, data)
-  return request.show({
-    title,
-    refusal: form.refusal,
-    body: confirmation(page, {
-      title,
-      consequences: of.consequences(request, data, form),
-      action: pathTo(page, `${back}/${of.path}`),
-      button: of.button(request, data),
-      cancel: pathTo(page, back),
-      isDanger: of.isDanger ?? true,
-      password: { hasCode: own.totp_secret !== null },
-      fields: [errorSummary(page, form.errors), of.fields?.(request, data, form)],
-      errors: form.errors,
-    }),
-  })
+  const question = {
+    title: of.title(request, data),
+    consequences: of.consequences(request, data, form),
+    path: `${back}/${of.path}`,
+    button: of.button(request, data),
+    cancel: back,
+    isDanger: of.isDanger ?? true,
+    password: { hasCode: request.account.totp_secret !== null },
+    fields: [errorSummary(request.page, form.errors), of.fields?.(request, data, form)],
+  }
+  return showConfirmation(request, question, form)
 }

@@ -6,6 +6,7 @@ import { listInvitations } from '#features/people/accounts/invitations/queries.t
 import { NewInvitation, toInvitation } from '#features/people/accounts/invitations/requests.ts'
 import { type NewInvitationView, toInvitationView } from '#features/people/accounts/invitations/views.ts'
 import { parseId } from '#lib/ids.ts'
+import { confirmFirst } from '#web/kit/forms/confirm.ts'
 import { fields } from '#web/kit/forms/fields.ts'
 import { EMPTY, type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
@@ -17,7 +18,6 @@ import { formPart } from '#web/ui/parts/actions.ts'
 import { buttonForm, textField } from '#web/ui/parts/fields.ts'
 import { emptyState, note } from '#web/ui/parts/lists.ts'
 import { listTable, nameCell } from '#web/ui/parts/tables.ts'
-import { confirmFirst } from '../confirm-first.ts'
 import { showOperator } from '../sections.ts'
 import { timeAfter } from './typed-numbers.ts'
 
@@ -60,7 +60,7 @@ function askRevocation({ page, field }: OwnRequest, rows: Invitations) {
   const name = rows.find(({ id }) => id === field('id'))?.email ?? t('ops.invitations.anyone')
   return {
     title: t('ops.invitations.revoke.title', { name }),
-    consequences: [t('ops.invitations.revoke.effect')],
+    consequences: [t('ops.invitations.revoke.effect'), t('operate.recorded')],
     button: t('ops.revoke'),
   }
 }

@@ -6,6 +6,7 @@ import { deleteRateLimit } from '#features/basics/rate-limits/delete-rate-limit.
 import { type GrantRow, listGrants } from '#features/basics/rate-limits/queries.ts'
 import { RateLimitInput, toGrantSubject } from '#features/basics/rate-limits/requests.ts'
 import { parseId } from '#lib/ids.ts'
+import { confirmFirst } from '#web/kit/forms/confirm.ts'
 import { fields } from '#web/kit/forms/fields.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
@@ -17,7 +18,6 @@ import { formPart } from '#web/ui/parts/actions.ts'
 import { buttonForm } from '#web/ui/parts/fields.ts'
 import { emptyState } from '#web/ui/parts/lists.ts'
 import { listTable, nameCell } from '#web/ui/parts/tables.ts'
-import { confirmFirst } from '../confirm-first.ts'
 import { showOperator } from '../sections.ts'
 
 const FIELDS = fields(RateLimitInput, {
@@ -62,7 +62,7 @@ function askRevocation({ page, field }: OwnRequest, rows: GrantRow[]) {
   const grant = rows.find(({ id }) => id === field('id'))
   return {
     title: t('ops.limits.revoke.title', { name: nameOf(page, grant) }),
-    consequences: [t('ops.limits.revoke.effect')],
+    consequences: [t('ops.limits.revoke.effect'), t('operate.recorded')],
     button: t('ops.revoke'),
   }
 }

@@ -1,4 +1,5 @@
 // Background jobs: list by state and type, retry and discard.
+
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { discardJobs } from '#features/operation/overview/background-jobs/discard-jobs.ts'
 import { getJob, loadJobs } from '#features/operation/overview/background-jobs/queries.ts'
@@ -7,6 +8,7 @@ import { type ChosenJobs, filterOf, retryJobs } from '#features/operation/overvi
 import type { JobsPage, JobView } from '#features/operation/overview/background-jobs/views.ts'
 import { notFound } from '#lib/errors.ts'
 import { countJobs, JOB_STATES, type JobState } from '#platform/jobs/queue-state.ts'
+import { showConfirmation } from '#web/kit/forms/confirm.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { pageNumber, withQuery } from '#web/kit/paths.ts'
@@ -14,7 +16,6 @@ import { timeAgo } from '#web/ui/format.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
 import type { IconName } from '#web/ui/icons.ts'
 import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
-import { confirmation } from '#web/ui/parts/actions.ts'
 import { buttonForm } from '#web/ui/parts/fields.ts'
 import { sheetHead } from '#web/ui/parts/frame.ts'
 import { emptyState, pager, segments } from '#web/ui/parts/lists.ts'
@@ -48,7 +49,7 @@ export function jobPages(pages: Pages): void {
     api: 'retryJobs discardJobs',
     options: REPAIR,
     load: loadChosen,
-    show: showConfirmation,
+    show: showChosen,
     commands: { confirm: runChosen },
   })
 }
@@ -171,25 +172,22 @@ async function loadChosen({ deps, query }: OwnRequest): Promise<Chosen> {
   return { action, chosen: { task }, count: await countJobs(deps.db, filterOf({ task })), task }
 }
 
-function showConfirmation({ page, show }: OwnRequest, { action, chosen, count, task }: Chosen, form: FormState) {
-  const { language } = page
+function showChosen(request: OwnRequest, { action, chosen, count, task }: Chosen, form: FormState) {
+  const { language } = request.page
   const { t } = language
-  const title = t(`operate.${action}.title`, { count })
-  const path = withQuery(CONFIRM, { action, ...chosen })
-  const body = confirmation(page, {
-    title,
+  const question = {
+    title: t(`operate.${action}.title`, { count }),
     consequences: [
       html`${taskName(language, task)} (<code>${task}</code>)`,
       t(`operate.${action}.consequence`),
       t('operate.recorded'),
     ],
-    action: pathTo(page, path),
+    path: withQuery(CONFIRM, { action, ...chosen }),
     button: t(`operate.${action}.button`, { count }),
-    cancel: pathTo(page, withQuery(PATH, { state: 'failed' })),
+    cancel: withQuery(PATH, { state: 'failed' }),
     isDanger: action === 'discard',
-    errors: form.errors,
-  })
-  return show({ title, body, refusal: form.refusal })
+  }
+  return showConfirmation(request, question, form)
 }
 
 async function runChosen({ deps, viewer }: OwnRequest, { action, chosen }: Chosen): Promise<Outcome> {

@@ -1,14 +1,15 @@
 // The state of the search index, and its rebuild.
+
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { loadIndexState } from '#features/reading/search/index-state.ts'
 import { requestRebuild } from '#features/reading/search/request-rebuild.ts'
 import type { IndexStateView } from '#features/reading/search/views.ts'
+import { showConfirmation } from '#web/kit/forms/confirm.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { fileSize, timeAgo, wholeNumber } from '#web/ui/format.ts'
 import { html, type Part } from '#web/ui/html.ts'
 import { pathTo } from '#web/ui/page-context.ts'
-import { confirmation } from '#web/ui/parts/actions.ts'
 import { uploadProgress } from '#web/ui/parts/choices.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'
 import { note } from '#web/ui/parts/lists.ts'
@@ -87,19 +88,16 @@ function progress({ page }: OwnRequest, { rebuild: running }: IndexStateView): P
   return sheetPart({ id: 'rebuild', title: t('operate.index.progress'), content: html`${content}${reload}` })
 }
 
-function showRebuild({ page, show }: OwnRequest, { projects }: IndexStateView, form: FormState) {
-  const { t } = page.language
-  const title = t('operate.index.rebuild.title')
-  const body = confirmation(page, {
-    title,
+function showRebuild(request: OwnRequest, { projects }: IndexStateView, form: FormState) {
+  const { t } = request.page.language
+  const question = {
+    title: t('operate.index.rebuild.title'),
     consequences: [t('operate.index.rebuild.all', { projects }), t('operate.index.rebuild.old'), t('operate.recorded')],
-    action: pathTo(page, REBUILD),
     button: t('operate.index.rebuild'),
-    cancel: pathTo(page, PATH),
+    cancel: PATH,
     isDanger: false,
-    errors: form.errors,
-  })
-  return show({ title, body, refusal: form.refusal })
+  }
+  return showConfirmation(request, question, form)
 }
 
 async function rebuild({ deps, viewer }: OwnRequest): Promise<Outcome> {

@@ -1,9 +1,11 @@
 // Unfinished uploads: the drafts of versions in the user's projects. Several of them can be deleted together.
+
 import type { FastifyReply } from 'fastify'
 import { type DraftRow, listDrafts } from '#features/catalogue/versions/drafts/queries.ts'
 import { deleteVersion } from '#features/catalogue/versions/lifecycle/delete-version.ts'
 import { getVersionAsMember } from '#features/catalogue/versions/lookup/version-cache.ts'
 import { ApiError, validationError } from '#lib/errors.ts'
+import { showConfirmation } from '#web/kit/forms/confirm.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, projectPath, withQuery } from '#web/kit/paths.ts'
@@ -11,7 +13,6 @@ import { tile } from '#web/site/lists/rows.ts'
 import { fileSize, timeAgo } from '#web/ui/format.ts'
 import { html, type Markup } from '#web/ui/html.ts'
 import { pathTo } from '#web/ui/page-context.ts'
-import { confirmation } from '#web/ui/parts/actions.ts'
 import { hiddenField } from '#web/ui/parts/fields.ts'
 import { sheetHead } from '#web/ui/parts/frame.ts'
 import { emptyState } from '#web/ui/parts/lists.ts'
@@ -52,25 +53,20 @@ function selectedDrafts({ page }: OwnRequest, rows: readonly Draft[], form: Form
 }
 
 async function confirmDiscard(request: OwnRequest, rows: readonly Draft[], form: FormState): Promise<Outcome> {
-  const { page } = request
-  const { language } = page
+  const { language } = request.page
   const { t } = language
   const chosen = selectedDrafts(request, rows, form)
   if (chosen.length === 0) return { done: 'drafts-discarded' }
   const size = chosen.reduce((sum, { draft }) => sum + draft.size_bytes, 0)
-  const title = t('publish.uploads.discard-title', { count: chosen.length })
-  const body = confirmation(page, {
-    title,
+  return showConfirmation(request, {
+    title: t('publish.uploads.discard-title', { count: chosen.length }),
     consequences: [
       ...chosen.map(({ draft, view }) => html`<bdi>${view.name}</bdi> <bdi>${nameOf(request, draft)}</bdi>`),
       t('publish.uploads.discard-size', { size: fileSize(language, size) }),
     ],
     fields: chosen.map(({ draft }) => hiddenField('ids', draft.id)),
-    action: pathTo(page, PATHS.dashboardUploads),
     button: t('publish.uploads.discard'),
-    cancel: pathTo(page, PATHS.dashboardUploads),
   })
-  return request.show({ title, body })
 }
 
 /** Deletes the drafts one by one. Skips drafts that another member has deleted in the meantime. */

@@ -1,22 +1,23 @@
 // Organization settings: members with their permissions in the organization and in its projects, invitations, and the
 // transfer of the ownership.
+
 import type { FastifyReply } from 'fastify'
 import { defaultProjectPermissions } from '#features/basics/access/team-policy.ts'
 import { isAdmin } from '#features/basics/access/viewer.ts'
 import { listProjectIdsOfOrganization } from '#features/catalogue/projects/queries.ts'
 import { transferOwnership } from '#features/community/teams/transfer-ownership.ts'
 import { validationError } from '#lib/errors.ts'
+import { confirmFirst } from '#web/kit/forms/confirm.ts'
 import type { FormState, Outcome } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { html, type Part } from '#web/ui/html.ts'
 import { pathTo } from '#web/ui/page-context.ts'
-import { confirmation } from '#web/ui/parts/actions.ts'
-import { form, hiddenField } from '#web/ui/parts/fields.ts'
+import { form } from '#web/ui/parts/fields.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'
 import { acceptedOf, memberSelect } from '../people/moves.ts'
-import { dropMember, inviteByName, memberOf, moveMember, saveTeam, teamLabels } from '../people/team-commands.ts'
+import { teamCommands, teamLabels } from '../people/team-commands.ts'
 import { loadRows, type ShownRow, type TeamData } from '../people/team-data.ts'
-import { removalPage, teamParts } from '../people/team-view.ts'
+import { teamParts } from '../people/team-view.ts'
 import { loadManagedOrganization, type ManagedOrganization, may } from './managed-organization.ts'
 import { organizationFormOf, showOrganizationSettings } from './settings-frame.ts'
 
@@ -29,14 +30,8 @@ export function organizationMemberPages(pages: Pages): void {
     load: loadTeam,
     show: showMembers,
     commands: {
-      save: (request, { shown }, state) => saveTeam(request, shown, state),
-      up: (request, { shown }, state) => moveMember(-1)(request, shown, state),
-      down: (request, { shown }, state) => moveMember(1)(request, shown, state),
-      invite: (request, { shown }, state) => inviteByName(request, shown, state),
-      ask: async (request, { shown }, state) => request.show(removalPage(request, shown, memberOf(shown, state))),
-      remove: (request, { shown }, state) => dropMember(request, shown, state),
-      'ask-give': askTransfer,
-      give,
+      ...teamCommands<OrganizationTeam>(({ shown }) => shown),
+      give: confirmFirst(askTransfer, give),
     },
     labels: ({ shown }) => ({ ...teamLabels(shown), user_id: 'The new owner' }),
   })
@@ -75,29 +70,19 @@ function heirsOf({ viewer }: OwnRequest, { member, shown }: OrganizationTeam): S
   return acceptedOf(shown.rows).filter(({ is_owner }) => !is_owner)
 }
 
-async function askTransfer(request: OwnRequest, data: OrganizationTeam, state: FormState): Promise<Outcome> {
+async function askTransfer(request: OwnRequest, data: OrganizationTeam, state: FormState) {
   const { page, deps, viewer } = request
   const { t } = page.language
   const heir = acceptedOf(data.shown.rows).find(({ account_id }) => account_id === state.text('user_id'))
   if (heir === undefined) throw validationError('user_id', 'must be a member of the organization')
   const names = { member: heir.user.username, name: data.view.name }
   const projects = await listProjectIdsOfOrganization(deps.db, data.organization.id)
-  const path = pathTo(page, data.shown.path)
-  const title = t('people.give.title', names)
-  const body = confirmation(page, {
-    title,
-    consequences: [
-      t('people.give.consequence', names),
-      t('organizations.give.projects', { ...names, count: projects.length }),
-      ...(data.team.members.some((row) => row.is_owner && row.account_id === viewer.id) ? [t('people.give.stay')] : []),
-    ],
-    action: path,
-    cancel: path,
-    button: t('people.give'),
-    command: 'give',
-    fields: hiddenField('user_id', heir.account_id),
-  })
-  return request.show({ title, body })
+  const consequences = [
+    t('people.give.consequence', names),
+    t('organizations.give.projects', { ...names, count: projects.length }),
+    ...(data.team.members.some((row) => row.is_owner && row.account_id === viewer.id) ? [t('people.give.stay')] : []),
+  ]
+  return { title: t('people.give.title', names), consequences, button: t('people.give') }
 }
 
 async function give({ deps, viewer }: OwnRequest, { team }: OrganizationTeam, state: FormState): Promise<Outcome> {
@@ -123,7 +108,7 @@ function transferPart(request: OwnRequest, data: OrganizationTeam, state: FormSt
   const heirs = heirsOf(request, data)
   const isOwner = data.member?.is_owner === true
   if (heirs.length === 0 && !isOwner) return false
-  const choose = html`${memberSelect(page, { name: 'user_id', rows: heirs, state })}<div class="line"><button name="do" value="ask-give">${t('people.give')}</button></div>`
+  const choose = html`${memberSelect(page, { name: 'user_id', rows: heirs, state })}<div class="line"><button name="do" value="give">${t('people.give')}</button></div>`
   const content =
     heirs.length === 0
       ? html`<p class="soft">${t('organizations.give.none')}</p>`

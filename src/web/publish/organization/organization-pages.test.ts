@@ -232,7 +232,7 @@ test('both matrices save what the viewer can grant, and the owner cannot leave b
   assert.ok(!own.body.includes(`name="permissions.${nils.id}"`), 'needs the permission for permissions in projects')
   assert.ok(!own.body.includes(`name="organization_permissions.${hollis.id}"`), 'hollis has a permission nils lacks')
   assert.ok(!own.body.includes('name="preset"'), 'an invitation of nils grants nothing')
-  assert.ok(!own.body.includes('ask-give'))
+  assert.ok(!own.body.includes('value="give"'))
   const guest = await t.make.account()
   assertLeads(
     await editor.sendFrom(own, path, { do: 'invite', username: guest.username }),
@@ -245,19 +245,23 @@ test('both matrices save what the viewer can grant, and the owner cannot leave b
   const box = `name="permissions.${hollis.id}" value="UPLOAD_VERSION" checked`
   assert.ok(unknown.body.includes(box), 'a refused invitation shows the stored permissions')
 
-  const leaving = await person.sendFrom(page, path, { do: 'remove', member: owner.id })
+  const leaving = await person.sendFrom(page, path, { do: `remove.${owner.id}`, confirmed: 'yes' })
   assertSays(leaving, 400, 'The owner cannot be removed; transfer the ownership first')
-  const question = await person.sendFrom(page, path, { do: 'ask-give', user_id: hollis.id })
+  const question = await person.sendFrom(page, path, { do: 'give', user_id: hollis.id })
   assertSays(question, 200, `Transfer Makers of lanterns to ${hollis.username}?`)
   assertValidHtml(question.body)
-  assertSays(await person.sendFrom(page, path, { do: 'ask-give', user_id: guest.id }), 400, 'The new owner')
+  assertSays(await person.sendFrom(page, path, { do: 'give', user_id: guest.id }), 400, 'The new owner')
   assertLeads(
-    await person.sendFrom(question, path, { do: 'give', user_id: hollis.id }),
+    await person.sendFrom(question, path, { do: 'give', confirmed: 'yes', user_id: hollis.id }),
     `${path}?done=organization-owner`,
   )
   assert.equal(memberOf(await membersOf(owner, organization.teamId), hollis).is_owner, true)
-  assertSays(await person.sendFrom(question, path, { do: 'give', user_id: hollis.id }), 403, 'Only the owner')
-  const left = await person.sendFrom(await person.get(path), path, { do: 'remove', member: owner.id })
+  assertSays(
+    await person.sendFrom(question, path, { do: 'give', confirmed: 'yes', user_id: hollis.id }),
+    403,
+    'Only the owner',
+  )
+  const left = await person.sendFrom(await person.get(path), path, { do: `remove.${owner.id}`, confirmed: 'yes' })
   assertSays(await person.get(assertLeads(left, `${LIST}?done=member-left`)), 200, 'You left the team.')
   assertSays(await person.get(path), 404, 'does not exist')
 })
@@ -284,26 +288,30 @@ test('a project joins the organization after a page that names who gains access'
   const project = await make.project(owner)
   const page = await person.get(path)
   assertSays(page, 200, `Lantern (${project.slug})`)
-  assertSays(await person.sendFrom(page, path, { do: 'ask-add', project_id: 'zzzzzzzz' }), 400, 'The project')
-  const question = await person.sendFrom(page, path, { do: 'ask-add', project_id: project.id })
+  assertSays(await person.sendFrom(page, path, { do: 'add', project_id: 'zzzzzzzz' }), 400, 'The project')
+  const question = await person.sendFrom(page, path, { do: 'add', project_id: project.id })
   assertSays(question, 200, hollis.username)
   assertValidHtml(question.body)
   assert.equal((await projectOf(owner, project.id)).organization, null)
-  const added = await person.sendFrom(question, path, { do: 'add', project_id: project.id })
+  const added = await person.sendFrom(question, path, { do: 'add', confirmed: 'yes', project_id: project.id })
   assertSays(await person.get(assertLeads(added, `${path}?done=organization-project-added`)), 200, 'Lantern')
   assert.equal((await projectOf(owner, project.id)).organization, organization.id)
-  const again = await person.sendFrom(question, path, { do: 'add', project_id: project.id })
+  const again = await person.sendFrom(question, path, { do: 'add', confirmed: 'yes', project_id: project.id })
   assertSays(again, 400, 'already belongs to an organization')
   const reader = await as(hollis).get(path)
-  assert.ok(!reader.body.includes('ask-add') && !reader.body.includes('ask-remove'))
+  assert.ok(!reader.body.includes('value="add"') && !reader.body.includes('value="remove"'))
   const mine = await make.project(hollis)
   const refused = await as(hollis)
-    .send(settings, path, { do: 'add', project_id: mine.id })
+    .send(settings, path, { do: 'add', confirmed: 'yes', project_id: mine.id })
     .catch(() => undefined)
   assert.equal(refused, undefined, 'members without the permission have no form')
   const csrf = as(hollis)
   const token = hiddenFields(await csrf.get(LIST), '/account/sign-out')['_csrf'] ?? ''
-  assertSays(await csrf.post(path, { _csrf: token, do: 'add', project_id: mine.id }), 403, '“Add projects”')
+  assertSays(
+    await csrf.post(path, { _csrf: token, do: 'add', confirmed: 'yes', project_id: mine.id }),
+    403,
+    '“Add projects”',
+  )
 })
 
 test('several projects leave the organization together, or none', async () => {
@@ -318,18 +326,18 @@ test('several projects leave the organization together, or none', async () => {
   const ids = projects.map(({ id }) => id)
   const person = as(owner)
   const page = await person.get(path)
-  const none = await person.sendFrom(page, path, { do: 'ask-remove', new_owner: hollis.id })
+  const none = await person.sendFrom(page, path, { do: 'remove', new_owner: hollis.id })
   assertSays(none, 400, 'Select at least one project.')
   assertValidHtml(none.body)
   const stranger = await t.make.account()
-  assertSays(await person.sendFrom(page, path, { do: 'ask-remove', ids, new_owner: stranger.id }), 400, 'The new owner')
-  const question = await person.sendFrom(page, path, { do: 'ask-remove', ids, new_owner: hollis.id })
+  assertSays(await person.sendFrom(page, path, { do: 'remove', ids, new_owner: stranger.id }), 400, 'The new owner')
+  const question = await person.sendFrom(page, path, { do: 'remove', ids, new_owner: hollis.id })
   assertSays(question, 200, 'Remove 2 projects from Makers of lanterns?')
   assertSays(question, 200, `${hollis.username} becomes the owner of Lantern. 2 people lose access`)
   assertSays(question, 200, `This person loses access: ${owner.username}.`)
   assertValidHtml(question.body)
   await t.as(owner).delete(`/v3/organization/${organization.id}/projects/${second?.id}`, { new_owner: owner.id })
-  const fields = { do: 'remove', ids, new_owner: hollis.id }
+  const fields = { do: 'remove', confirmed: 'yes', ids, new_owner: hollis.id }
   const refused = await person.sendFrom(question, path, fields)
   assertSays(refused, 404, 'project')
   assert.equal((await projectOf(owner, first?.id ?? '')).organization, organization.id, 'none is removed')

@@ -9,13 +9,13 @@ import { listCachedTeams } from '#features/community/teams/team-cache.ts'
 import { listOrganizationProjectIds } from '#features/people/users/queries.ts'
 import { ApiError, validationError } from '#lib/errors.ts'
 import { viewOf } from '#lib/text/json-bytes.ts'
+import { confirmFirst } from '#web/kit/forms/confirm.ts'
 import type { FormState, Outcome } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { listPage, withQuery } from '#web/kit/paths.ts'
 import { attributes, html, type Markup, type Part } from '#web/ui/html.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'
-import { confirmation } from '#web/ui/parts/actions.ts'
-import { form, hiddenField, selectField } from '#web/ui/parts/fields.ts'
+import { form, selectField } from '#web/ui/parts/fields.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'
 import { emptyState, pager } from '#web/ui/parts/lists.ts'
 import { bulkForm } from '#web/ui/parts/tables.ts'
@@ -34,7 +34,7 @@ export function organizationProjectPages(pages: Pages): void {
     below: '/projects',
     name: 'manageOrganizationProjects',
     show: showProjects,
-    commands: { 'ask-add': askAddition, add, 'ask-remove': askRemoval, remove },
+    commands: { add: confirmFirst(askAddition, add), remove: confirmFirst(askRemoval, remove) },
     labels: LABELS,
   })
 }
@@ -52,7 +52,7 @@ async function listProjects(request: OwnRequest, { organization }: ManagedOrgani
 /** Whether the viewer can add projects: only members have projects that they can give to the organization. */
 const mayAdd = (data: ManagedOrganization): boolean => data.member !== undefined && may(data, 'ADD_PROJECT')
 
-async function askAddition(request: OwnRequest, data: ManagedOrganization, state: FormState): Promise<Outcome> {
+async function askAddition(request: OwnRequest, data: ManagedOrganization, state: FormState) {
   const { page, deps, viewer } = request
   const { t } = page.language
   const free = await listFreeProjects(deps.db, viewer.id)
@@ -61,23 +61,10 @@ async function askAddition(request: OwnRequest, data: ManagedOrganization, state
   const [cached] = await listVisibleProjects(deps, viewer, [project.id])
   const team = (await listCachedTeams(deps, [cached?.team_id ?? ''])).get(cached?.team_id ?? '')
   const names = { name: project.name, organization: data.view.name }
-  const path = pathTo(page, pathOf(data))
-  const title = t('people.add.title', names)
-  const body = confirmation(page, {
-    title,
-    consequences: additionConsequences(page, {
-      ...names,
-      members: team === undefined ? [] : acceptedOf((await loadRows(request, team)).rows),
-      joining: acceptedOf((await loadRows(request, data.team)).rows),
-    }),
-    action: path,
-    cancel: path,
-    button: t('people.add'),
-    isDanger: false,
-    command: 'add',
-    fields: hiddenField('project_id', project.id),
-  })
-  return request.show({ title, body })
+  const members = team === undefined ? [] : acceptedOf((await loadRows(request, team)).rows)
+  const joining = acceptedOf((await loadRows(request, data.team)).rows)
+  const consequences = additionConsequences(page, { ...names, members, joining })
+  return { title: t('people.add.title', names), consequences, button: t('people.add'), isDanger: false }
 }
 
 async function add({ deps, viewer }: OwnRequest, data: ManagedOrganization, state: FormState): Promise<Outcome> {
@@ -103,7 +90,7 @@ async function readRemoval(request: OwnRequest, data: ManagedOrganization, state
 }
 
 /** Shows who becomes the owner of each project, and who loses access. */
-async function askRemoval(request: OwnRequest, data: ManagedOrganization, state: FormState): Promise<Outcome> {
+async function askRemoval(request: OwnRequest, data: ManagedOrganization, state: FormState) {
   const { page, deps, viewer } = request
   const { t } = page.language
   const { ids, owner, leaving } = await readRemoval(request, data, state)
@@ -122,23 +109,13 @@ async function askRemoval(request: OwnRequest, data: ManagedOrganization, state:
     const members = rows.flatMap(({ account_id }) => known.get(account_id) ?? [])
     return removalConsequences(page, { name: viewOf(project).name, members, leaving, owner }).join(' ')
   })
-  const path = pathTo(page, pathOf(data))
   const [first] = projects
   const name = data.view.name
   const title =
     projects.length === 1 && first !== undefined
       ? t('people.take.title', { name: viewOf(first).name, organization: name })
       : t('organizations.take.title', { count: projects.length, organization: name })
-  const body = confirmation(page, {
-    title,
-    consequences,
-    action: path,
-    cancel: path,
-    button: t('people.take'),
-    command: 'remove',
-    fields: [ids.map((id) => hiddenField('ids', id)), hiddenField('new_owner', owner.account_id)],
-  })
-  return request.show({ title, body })
+  return { title, consequences, button: t('people.take') }
 }
 
 async function remove(request: OwnRequest, data: ManagedOrganization, state: FormState): Promise<Outcome> {
@@ -198,7 +175,7 @@ async function removalForm(
   return bulkForm(page, {
     action,
     table: html`<div id="ids">${table}</div>`,
-    actions: [{ value: 'ask-remove', label: t('people.take') }],
+    actions: [{ value: 'remove', label: t('people.take') }],
     fields: html`<label for="new_owner">${t('people.new-owner')}</label><select id="new_owner" name="new_owner">${options}</select>`,
   })
 }
@@ -231,5 +208,5 @@ function chooser(page: PageContext, free: readonly { id: string; name: string; s
       isChosen: state.text('project_id') === id,
     })),
   })
-  return html`${select}<div class="line"><button name="do" value="ask-add">${t('people.add')}</button></div>`
+  return html`${select}<div class="line"><button name="do" value="add">${t('people.add')}</button></div>`
 }

@@ -7,6 +7,7 @@ import { Invitation, MembersPatch, toMemberChange, toMembersChange } from '#feat
 import { listUsersByPrefix } from '#features/people/users/queries.ts'
 import { listCachedUsers } from '#features/people/users/user-cache.ts'
 import { ApiError, invalidInput, validationError } from '#lib/errors.ts'
+import { confirmFirst } from '#web/kit/forms/confirm.ts'
 import type { FormState, Outcome } from '#web/kit/forms/form-page.ts'
 import { checkValues } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
@@ -49,7 +50,23 @@ export function editableValues(data: TeamData, shown: readonly ShownRow[]): Reco
   return values
 }
 
-export async function saveTeam(request: OwnRequest, data: TeamData, state: FormState): Promise<Outcome> {
+/** Returns the commands of the buttons. `teamOf` returns the team of the page. */
+export function teamCommands<Data>(teamOf: (data: Data) => TeamData) {
+  type Of<Result> = (request: OwnRequest, team: TeamData, state: FormState) => Result
+  const on =
+    <Result>(run: Of<Result>) =>
+    (request: OwnRequest, data: Data, state: FormState): Result =>
+      run(request, teamOf(data), state)
+  return {
+    save: on(saveTeam),
+    up: on(moveMember(-1)),
+    down: on(moveMember(1)),
+    invite: on(inviteByName),
+    remove: confirmFirst(on(askRemoval), on(dropMember)),
+  }
+}
+
+async function saveTeam(request: OwnRequest, data: TeamData, state: FormState): Promise<Outcome> {
   const shown = columnsOf(data, [state.text('shown')])
   const edited = state.edited(editableValues(data, shown))
   const changes = new Map<string, Record<string, unknown>>()
@@ -104,10 +121,10 @@ async function byName(ids: readonly string[], act: () => Promise<void>): Promise
 const fieldOf = (error: unknown): unknown => (error instanceof ApiError ? error.details?.['field'] : undefined)
 
 /** Moves a member one place up or down: the order of all members is saved. */
-export function moveMember(step: -1 | 1) {
+function moveMember(step: -1 | 1) {
   return async (request: OwnRequest, data: TeamData, state: FormState): Promise<Outcome> => {
     const order = data.rows.map(({ account_id }) => account_id)
-    const from = order.indexOf(targetOf(state))
+    const from = order.indexOf(state.argument)
     const other = order[from + step]
     const moved = order[from]
     if (moved !== undefined && other !== undefined) {
@@ -123,7 +140,7 @@ export function moveMember(step: -1 | 1) {
   }
 }
 
-export async function inviteByName(request: OwnRequest, data: TeamData, state: FormState): Promise<Outcome> {
+async function inviteByName(request: OwnRequest, data: TeamData, state: FormState): Promise<Outcome> {
   const { deps, viewer } = request
   const username = state.text('username').trim()
   const [account] = username === '' ? [] : await listCachedUsers(deps, [username])
@@ -157,8 +174,17 @@ async function unknownUser({ deps }: OwnRequest, username: string): Promise<ApiE
   return validationError('username', `User not found. ${hint}`)
 }
 
+function askRemoval({ page, viewer }: OwnRequest, data: TeamData, state: FormState) {
+  const { t } = page.language
+  const row = memberOf(data, state)
+  const names = { member: row.user.username, name: data.name }
+  const kind = row.account_id === viewer.id ? 'leave' : row.accepted ? 'remove' : 'cancel-invitation'
+  const consequences = [t(`people.${kind}.consequence`, names)]
+  return { title: t(`people.${kind}.title`, names), consequences, button: t(`people.${kind}`) }
+}
+
 /** Removes a member or an invitation, or lets the viewer leave. */
-export async function dropMember({ deps, viewer }: OwnRequest, data: TeamData, state: FormState): Promise<Outcome> {
+async function dropMember({ deps, viewer }: OwnRequest, data: TeamData, state: FormState): Promise<Outcome> {
   const row = memberOf(data, state)
   await removeMember(deps, viewer, { teamId: data.teamId, accountId: row.account_id })
   if (row.account_id === viewer.id)
@@ -166,12 +192,9 @@ export async function dropMember({ deps, viewer }: OwnRequest, data: TeamData, s
   return { done: row.accepted ? 'member-removed' : 'invitation-cancelled' }
 }
 
-/** Returns the ID in the value of a button (`up.ID`), or in a confirmation. */
-const targetOf = (state: FormState): string => state.text('do').split('.')[1] ?? state.text('member')
-
 /** Returns the member that a button names. @throws ApiError 400 */
-export function memberOf({ rows }: TeamData, state: FormState): ShownRow {
-  const row = rows.find(({ account_id }) => account_id === targetOf(state))
+function memberOf({ rows }: TeamData, state: FormState): ShownRow {
+  const row = rows.find(({ account_id }) => account_id === state.argument)
   if (row === undefined) throw invalidInput('This member is not in the team any more')
   return row
 }

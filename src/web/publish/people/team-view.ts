@@ -9,7 +9,7 @@ import { userPath } from '#web/kit/paths.ts'
 import { attributes, html, type Markup, type Part } from '#web/ui/html.ts'
 import type { MessageKey } from '#web/ui/languages.ts'
 import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
-import { confirmation, saveBar } from '#web/ui/parts/actions.ts'
+import { saveBar } from '#web/ui/parts/actions.ts'
 import { optionCards } from '#web/ui/parts/choices.ts'
 import { form, hiddenField, textField } from '#web/ui/parts/fields.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'
@@ -223,7 +223,7 @@ function orderPart(request: OwnRequest, data: TeamData): Markup {
     const { account_id: id, user } = row
     const mayRemove = !row.is_owner && (isOwn(request, row) || (row.accepted ? data.may.remove : data.may.invite))
     const drop = isOwn(request, row) ? 'people.leave' : row.accepted ? 'people.remove' : 'people.cancel-invitation'
-    return html`<li class="apart"><span class="row">${portrait(request, row)}<b><bdi>${user.username}</bdi></b></span><span class="line">${data.may.edit && index > 0 && button(`up.${id}`, t('people.up'), user.username)}${data.may.edit && index < last && button(`down.${id}`, t('people.down'), user.username)}${mayRemove && button(`ask.${id}`, t(drop), user.username)}</span></li>
+    return html`<li class="apart"><span class="row">${portrait(request, row)}<b><bdi>${user.username}</bdi></b></span><span class="line">${data.may.edit && index > 0 && button(`up.${id}`, t('people.up'), user.username)}${data.may.edit && index < last && button(`down.${id}`, t('people.down'), user.username)}${mayRemove && button(`remove.${id}`, t(drop), user.username)}</span></li>
 `
   })
   const list = html`<ul class="stack">${rows}</ul>`
@@ -265,26 +265,4 @@ ${
     text: t(data.kind === 'organization' ? 'people.invite.organization' : 'people.invite.text'),
     content: form(page, { action: pathTo(page, data.path), content, className: 'stack' }),
   })
-}
-
-/** Renders the page that confirms the removal of a member. */
-export function removalPage(
-  { page, viewer }: OwnRequest,
-  data: TeamData,
-  row: ShownRow,
-): { title: string; body: Markup } {
-  const { t } = page.language
-  const names = { member: row.user.username, name: data.name }
-  const kind = row.account_id === viewer.id ? 'leave' : row.accepted ? 'remove' : 'cancel-invitation'
-  const title = t(`people.${kind}.title`, names)
-  const body = confirmation(page, {
-    title,
-    consequences: [t(`people.${kind}.consequence`, names)],
-    action: pathTo(page, data.path),
-    button: t(`people.${kind}`),
-    cancel: pathTo(page, data.path),
-    command: 'remove',
-    fields: hiddenField('member', row.account_id),
-  })
-  return { title, body }
 }

@@ -8,9 +8,9 @@ import type { FormState } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { html, type Part } from '#web/ui/html.ts'
 import { icon } from '#web/ui/page-context.ts'
-import { dropMember, inviteByName, memberOf, moveMember, saveTeam, teamLabels } from '../people/team-commands.ts'
+import { teamCommands, teamLabels } from '../people/team-commands.ts'
 import { loadRows, type TeamData } from '../people/team-data.ts'
-import { removalPage, teamParts } from '../people/team-view.ts'
+import { teamParts } from '../people/team-view.ts'
 import { loadManagedProject, type ManagedProject, may } from './managed-project.ts'
 import { projectFormOf, showProjectSettings } from './settings-frame.ts'
 
@@ -23,14 +23,7 @@ export function memberPages(pages: Pages, taxonomy: Taxonomy): void {
     api: 'listTeamMembers searchUsers inviteTeamMember updateTeamMembers removeTeamMember',
     load: loadTeam,
     show: showMembers,
-    commands: {
-      save: (request, { team }, state) => saveTeam(request, team, state),
-      up: (request, { team }, state) => moveMember(-1)(request, team, state),
-      down: (request, { team }, state) => moveMember(1)(request, team, state),
-      invite: (request, { team }, state) => inviteByName(request, team, state),
-      ask: async (request, { team }, state) => request.show(removalPage(request, team, memberOf(team, state))),
-      remove: (request, { team }, state) => dropMember(request, team, state),
-    },
+    commands: teamCommands<ProjectTeam>(({ team }) => team),
     labels: ({ team }) => teamLabels(team),
   })
 }

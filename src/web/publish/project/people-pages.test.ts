@@ -147,17 +147,27 @@ test('invites by username, cancels, moves, removes after a confirmation and leav
     [guest, 'invitation-cancelled'],
     [nils, 'member-removed'],
   ] as const) {
-    const question = await person.sendFrom(page, path, { do: `ask.${who.id}` })
+    const question = await person.sendFrom(page, path, { do: `remove.${who.id}` })
     assertSays(question, 200, who.username)
     assertValidHtml(question.body)
-    assertLeads(await person.sendFrom(question, path, { do: 'remove', member: who.id }), `${path}?done=${done}`)
+    assertLeads(
+      await person.sendFrom(question, path, { do: `remove.${who.id}`, confirmed: 'yes' }),
+      `${path}?done=${done}`,
+    )
   }
   const leaving = visitor(t, hollis.token)
   const own = await leaving.get(path)
-  assertLeads(await leaving.sendFrom(own, path, { do: 'remove', member: hollis.id }), '/dashboard?done=member-left')
+  assertLeads(
+    await leaving.sendFrom(own, path, { do: `remove.${hollis.id}`, confirmed: 'yes' }),
+    '/dashboard?done=member-left',
+  )
   assert.equal((await membersOf(owner, project.teamId)).length, 1)
-  assertSays(await person.sendFrom(page, path, { do: 'remove', member: hollis.id }), 400, 'not in the team')
-  assertSays(await person.sendFrom(page, path, { do: 'remove', member: owner.id }), 400, 'owner cannot be removed')
+  assertSays(await person.sendFrom(page, path, { do: `remove.${hollis.id}`, confirmed: 'yes' }), 400, 'not in the team')
+  assertSays(
+    await person.sendFrom(page, path, { do: `remove.${owner.id}`, confirmed: 'yes' }),
+    400,
+    'owner cannot be removed',
+  )
 })
 
 test('more than 6 members have a choice of columns, with a constant number of statements', async () => {
@@ -230,33 +240,37 @@ test('the owner transfers the project to a member, and to an organization and ba
   const person = visitor(t, owner.token)
   const below = `${settings}/organization`
   const page = await person.get(below)
-  assertSays(await person.sendFrom(page, below, { do: 'ask-add', organization: 'nothing' }), 400, 'The organization')
-  const question = await person.sendFrom(page, below, { do: 'ask-add', organization: organization.id })
+  assertSays(await person.sendFrom(page, below, { do: 'add', organization: 'nothing' }), 400, 'The organization')
+  const question = await person.sendFrom(page, below, { do: 'add', organization: organization.id })
   assertSays(question, 200, owner.username)
   assertValidHtml(question.body)
-  const added = await person.sendFrom(question, below, { do: 'add', organization: organization.id })
+  const added = await person.sendFrom(question, below, { do: 'add', confirmed: 'yes', organization: organization.id })
   assertLeads(added, `${below}?done=organization-changed`)
   const owned = await person.get(below)
   assertSays(owned, 200, 'Makers of lanterns')
-  const back = await person.sendFrom(owned, below, { do: 'ask-leave', new_owner: owner.id })
+  const back = await person.sendFrom(owned, below, { do: 'leave', new_owner: owner.id })
   assertValidHtml(back.body)
   assertLeads(
-    await person.sendFrom(back, below, { do: 'leave', new_owner: owner.id }),
+    await person.sendFrom(back, below, { do: 'leave', confirmed: 'yes', new_owner: owner.id }),
     `${below}?done=organization-changed`,
   )
   assert.equal((await t.as(owner).get(`/v3/project/${project.id}`)).json().organization_id, null)
 
   const transfer = `${settings}/transfer`
   const form = await person.get(transfer)
-  const asked = await person.sendFrom(form, transfer, { do: 'ask-give', user_id: hollis.id })
+  const asked = await person.sendFrom(form, transfer, { do: 'give', user_id: hollis.id })
   assertSays(asked, 200, hollis.username)
   assertValidHtml(asked.body)
   assertLeads(
-    await person.sendFrom(asked, transfer, { do: 'give', user_id: hollis.id }),
+    await person.sendFrom(asked, transfer, { do: 'give', confirmed: 'yes', user_id: hollis.id }),
     `${transfer}?done=owner-changed`,
   )
   assert.equal(memberOf(await membersOf(owner, project.teamId), hollis).is_owner, true)
-  assertSays(await person.sendFrom(asked, transfer, { do: 'give', user_id: hollis.id }), 403, 'Only the owner')
+  assertSays(
+    await person.sendFrom(asked, transfer, { do: 'give', confirmed: 'yes', user_id: hollis.id }),
+    403,
+    'Only the owner',
+  )
 })
 
 test('deleting needs the typed name and the permission', async () => {

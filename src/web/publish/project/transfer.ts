@@ -1,4 +1,5 @@
 // Project settings: the organization that owns the project, and the transfer to another owner.
+
 import type { FastifyReply } from 'fastify'
 import { hasOrganizationPermission } from '#features/basics/access/permissions.ts'
 import { isAdmin } from '#features/basics/access/viewer.ts'
@@ -9,12 +10,12 @@ import { listCachedTeams } from '#features/community/teams/team-cache.ts'
 import { transferOwnership } from '#features/community/teams/transfer-ownership.ts'
 import { notFound, validationError } from '#lib/errors.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
+import { confirmFirst } from '#web/kit/forms/confirm.ts'
 import type { FormState, Outcome } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
-import { html, type Markup, type Part } from '#web/ui/html.ts'
+import { html, type Markup } from '#web/ui/html.ts'
 import { pathTo } from '#web/ui/page-context.ts'
-import { confirmation } from '#web/ui/parts/actions.ts'
-import { form, hiddenField, selectField } from '#web/ui/parts/fields.ts'
+import { form, selectField } from '#web/ui/parts/fields.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'
 import { acceptedOf, additionConsequences, memberSelect, removalConsequences } from '../people/moves.ts'
 import { loadRows, type ShownRow } from '../people/team-data.ts'
@@ -49,22 +50,17 @@ export function transferPages(pages: Pages, taxonomy: Taxonomy): void {
       api: 'transferTeamOwnership',
       show: showTransfer,
     },
-  ]) {
-    const { below } = page
+  ])
     projectFormOf<Owned>(pages, taxonomy, {
       ...page,
       load: loadOwned,
       commands: {
-        'ask-give': (request, data, state) => askMember(request, data, { state, below }),
-        give: giveToMember,
-        'ask-add': (request, data, state) => askOrganization(request, data, { state, below }),
-        add: giveToOrganization,
-        'ask-leave': (request, data, state) => askRemoval(request, data, { state, below }),
-        leave: takeFromOrganization,
+        give: confirmFirst(askMember, giveToMember),
+        add: confirmFirst(askOrganization, giveToOrganization),
+        leave: confirmFirst(askRemoval, takeFromOrganization),
       },
       labels: LABELS,
     })
-  }
 }
 
 async function loadOwned(request: OwnRequest): Promise<Owned> {
@@ -89,21 +85,13 @@ async function loadOwned(request: OwnRequest): Promise<Owned> {
   }
 }
 
-type Asked = { state: FormState; below: string }
-
-async function askMember(request: OwnRequest, data: Owned, { state, below }: Asked): Promise<Outcome> {
+function askMember({ page }: OwnRequest, data: Owned, state: FormState) {
   const member = data.members.find(({ account_id }) => account_id === state.text('user_id'))
   if (member === undefined) throw validationError('user_id', 'must be a member of the project')
-  const { t } = request.page.language
+  const { t } = page.language
   const names = { member: member.user.username, name: data.view.name }
-  return ask(request, data, {
-    below,
-    title: t('people.give.title', names),
-    consequences: [t('people.give.consequence', names), t('people.give.stay')],
-    button: t('people.give'),
-    command: 'give',
-    fields: hiddenField('user_id', member.account_id),
-  })
+  const consequences = [t('people.give.consequence', names), t('people.give.stay')]
+  return { title: t('people.give.title', names), consequences, button: t('people.give') }
 }
 
 async function giveToMember({ deps, viewer }: OwnRequest, data: Owned, state: FormState): Promise<Outcome> {
@@ -112,7 +100,7 @@ async function giveToMember({ deps, viewer }: OwnRequest, data: Owned, state: Fo
 }
 
 /** Names who gains and who loses access when the project joins an organization. */
-async function askOrganization(request: OwnRequest, data: Owned, { state, below }: Asked): Promise<Outcome> {
+async function askOrganization(request: OwnRequest, data: Owned, state: FormState) {
   const { deps, page } = request
   const { t } = page.language
   const organization = data.organizations.find(({ id }) => id === state.text('organization'))
@@ -120,14 +108,8 @@ async function askOrganization(request: OwnRequest, data: Owned, { state, below 
   const team = (await listOwningTeams(deps, [{ organization_id: organization.id }])).get(organization.id)
   const joining = team === undefined ? [] : acceptedOf((await loadRows(request, team)).rows)
   const names = { organization: organization.name, name: data.view.name }
-  return ask(request, data, {
-    below,
-    title: t('people.add.title', names),
-    consequences: additionConsequences(page, { ...names, members: data.members, joining }),
-    button: t('people.add'),
-    command: 'add',
-    fields: hiddenField('organization', organization.id),
-  })
+  const consequences = additionConsequences(page, { ...names, members: data.members, joining })
+  return { title: t('people.add.title', names), consequences, button: t('people.add') }
 }
 
 async function giveToOrganization({ deps, viewer }: OwnRequest, data: Owned, state: FormState): Promise<Outcome> {
@@ -136,24 +118,14 @@ async function giveToOrganization({ deps, viewer }: OwnRequest, data: Owned, sta
   return { done: 'organization-changed' }
 }
 
-async function askRemoval(request: OwnRequest, data: Owned, { state, below }: Asked): Promise<Outcome> {
-  const { t } = request.page.language
-  const owner = data.owning.find(({ account_id }) => account_id === state.text('new_owner'))
+function askRemoval({ page }: OwnRequest, data: Owned, state: FormState) {
+  const { t } = page.language
+  const { members, owning: leaving, view } = data
+  const owner = leaving.find(({ account_id }) => account_id === state.text('new_owner'))
   if (owner === undefined) throw validationError('new_owner', 'must be a member of the organization')
-  const names = { organization: data.organization ?? '', name: data.view.name, member: owner.user.username }
-  return ask(request, data, {
-    below,
-    title: t('people.take.title', names),
-    consequences: removalConsequences(request.page, {
-      name: data.view.name,
-      members: data.members,
-      leaving: data.owning,
-      owner,
-    }),
-    button: t('people.take'),
-    command: 'leave',
-    fields: hiddenField('new_owner', owner.account_id),
-  })
+  const names = { organization: data.organization ?? '', name: view.name, member: owner.user.username }
+  const consequences = removalConsequences(page, { name: view.name, members, leaving, owner })
+  return { title: t('people.take.title', names), consequences, button: t('people.take') }
 }
 
 async function takeFromOrganization({ deps, viewer }: OwnRequest, data: Owned, state: FormState): Promise<Outcome> {
@@ -164,22 +136,6 @@ async function takeFromOrganization({ deps, viewer }: OwnRequest, data: Owned, s
     newOwnerId: state.text('new_owner'),
   })
   return { done: 'organization-changed' }
-}
-
-type Question = {
-  below: string
-  title: string
-  consequences: readonly Part[]
-  button: string
-  command: string
-  fields: Part
-}
-
-function ask(request: OwnRequest, data: Owned, { below, consequences, ...of }: Question): FastifyReply {
-  const { page } = request
-  const path = pathTo(page, `${data.path}${below}`)
-  const body = confirmation(page, { ...of, consequences, action: path, cancel: path })
-  return request.show({ title: of.title, body })
 }
 
 function showOrganization(request: OwnRequest, data: Owned, state: FormState): Promise<FastifyReply> {
@@ -204,7 +160,7 @@ function organizationPart(request: OwnRequest, data: Owned, state: FormState): M
     const select = memberSelect(request.page, { name: 'new_owner', rows: data.owning, state })
     return sheetPart({
       id: 'owning',
-      content: html`${text}${chooser(request, data, { select, command: 'ask-leave', label: t('people.take') })}`,
+      content: html`${text}${chooser(request, data, { select, command: 'leave', label: t('people.take') })}`,
     })
   }
   if (!data.isOwner) return sheetPart({ id: 'owning', content: html`<p class="soft">${t('people.add.needs')}</p>` })
@@ -222,7 +178,7 @@ function organizationPart(request: OwnRequest, data: Owned, state: FormState): M
   })
   return sheetPart({
     id: 'owning',
-    content: chooser(request, data, { select, command: 'ask-add', label: t('people.add') }),
+    content: chooser(request, data, { select, command: 'add', label: t('people.add') }),
   })
 }
 
@@ -237,7 +193,7 @@ function showTransfer(request: OwnRequest, data: Owned, state: FormState): Promi
       ? html`<p class="soft">${t('people.give.needs')}</p>`
       : others.length === 0
         ? html`<p class="soft">${t('people.give.none')}</p>`
-        : chooser(request, data, { select, command: 'ask-give', label: t('people.give') })
+        : chooser(request, data, { select, command: 'give', label: t('people.give') })
   return showProjectSettings(request, data, {
     section: '/transfer',
     heading: t('people.transfer'),
@@ -252,7 +208,7 @@ function chooser(
   data: Owned,
   { select, command, label }: { select: Markup; command: string; label: string },
 ): Markup {
-  const below = command === 'ask-give' ? 'transfer' : 'organization'
+  const below = command === 'give' ? 'transfer' : 'organization'
   return form(page, {
     action: pathTo(page, `${data.settings}/${below}`),
     className: 'stack',

@@ -1,25 +1,26 @@
 // Affiliate codes of the user with their clicks, conversions and revenue: create, rename, delete.
+
 import type { FastifyReply } from 'fastify'
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import { createCode } from '#features/people/affiliates/create-code.ts'
 import { canCreateCodes } from '#features/people/affiliates/policy.ts'
 import { type AffiliateCodeRow, getVisibleCode, listCodesOf } from '#features/people/affiliates/queries.ts'
-import { AffiliateCodePatch, checkAffiliateCode, NewAffiliateCode } from '#features/people/affiliates/requests.ts'
+import { checkAffiliateCode, NewAffiliateCode } from '#features/people/affiliates/requests.ts'
 import { deleteCode, updateCode } from '#features/people/affiliates/update-code.ts'
 import { sumConversions } from '#features/reading/analytics/queries.ts'
 import { notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import { sliceGrid } from '#ports/analytics-store/slices.ts'
+import { showConfirmation } from '#web/kit/forms/confirm.ts'
+import { fields } from '#web/kit/forms/fields.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
-import { checkValues } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { showWork } from '#web/kit/work-page.ts'
 import { moneyText, wholeNumber } from '#web/ui/format.ts'
-import { html, type Markup, type Part } from '#web/ui/html.ts'
+import { html, type Markup } from '#web/ui/html.ts'
 import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
-import { confirmation } from '#web/ui/parts/actions.ts'
-import { form, textField } from '#web/ui/parts/fields.ts'
+import { formPart } from '#web/ui/parts/actions.ts'
 import { sheetHead, sheetPart } from '#web/ui/parts/frame.ts'
 import { emptyState, note } from '#web/ui/parts/lists.ts'
 import { listTable, nameCell } from '#web/ui/parts/tables.ts'
@@ -31,14 +32,16 @@ const PATIENCE_MS = 300
 type CodeFigures = { conversions: number; revenue: string; clicks: number | undefined }
 type Listed = { codes: readonly AffiliateCodeRow[]; figures: ReadonlyMap<string, CodeFigures>; hasClicks: boolean }
 
-const LABELS = { source_name: 'The name' }
+const FIELDS = fields(NewAffiliateCode, {
+  source_name: { label: 'revenue.source', said: 'The name', hint: 'revenue.source.hint', autocomplete: 'off' },
+})
 
 export function affiliatePages(pages: Pages): void {
   formPage<Listed>(pages, {
     path: PATHS.affiliates,
     name: 'ownAffiliates',
     api: 'listAffiliateCodes createAffiliateCode',
-    labels: LABELS,
+    labels: FIELDS.said,
     load,
     show: showCodes,
     commands: { create },
@@ -47,7 +50,7 @@ export function affiliatePages(pages: Pages): void {
     path: `${PATHS.affiliates}/:id`,
     name: 'ownAffiliate',
     api: 'getAffiliateCode updateAffiliateCode',
-    labels: LABELS,
+    labels: FIELDS.said,
     load: loadCode,
     show: showCode,
     commands: { save: rename },
@@ -109,14 +112,12 @@ async function loadCode({ deps, viewer, param }: OwnRequest): Promise<AffiliateC
 }
 
 async function create({ deps, viewer }: OwnRequest, _data: Listed, state: FormState): Promise<Outcome> {
-  const fields = checkValues(NewAffiliateCode, { source_name: state.text('source_name') })
-  await createCode(deps, viewer, checkAffiliateCode(fields))
+  await createCode(deps, viewer, checkAffiliateCode(FIELDS.read(state)))
   return { done: 'affiliate-created' }
 }
 
 async function rename({ deps, viewer }: OwnRequest, { id }: AffiliateCodeRow, state: FormState): Promise<Outcome> {
-  const patch = checkValues(AffiliateCodePatch, { source_name: state.text('source_name') })
-  await updateCode(deps, viewer, { id, patch: checkAffiliateCode(patch) })
+  await updateCode(deps, viewer, { id, patch: checkAffiliateCode(FIELDS.read(state)) })
   return { done: 'affiliate-renamed', path: PATHS.affiliates }
 }
 
@@ -185,33 +186,16 @@ function codeTable(page: PageContext, { codes, figures }: Listed, currency: stri
 
 function creation(page: PageContext, state: FormState): Markup {
   const { t } = page.language
-  const content = html`${nameField(page, state, '')}
+  const content = html`${FIELDS.controls(page, state)}
 <div class="line"><button class="main" name="do" value="create">${icon(page, 'plus')}${t('revenue.create')}</button></div>`
-  return sheetPart({
-    id: 'create',
-    title: t('revenue.new'),
-    content: form(page, { action: pathTo(page, PATHS.affiliates), className: 'stack', content }),
-  })
-}
-
-function nameField(page: PageContext, state: FormState, current: string): Part {
-  const { t } = page.language
-  return textField(page, {
-    name: 'source_name',
-    label: t('revenue.source'),
-    hint: t('revenue.source.hint'),
-    value: state.text('source_name', current),
-    maxLength: 255,
-    autocomplete: 'off',
-    errors: state.errors,
-  })
+  return formPart(page, { id: 'create', title: t('revenue.new'), path: PATHS.affiliates, content })
 }
 
 function showCode(request: OwnRequest, { id, source_name }: AffiliateCodeRow, state: FormState): FastifyReply {
   const { page } = request
   const { t } = page.language
   const path = `${PATHS.affiliates}/${id}`
-  const content = html`${nameField(page, state, source_name)}
+  const content = html`${FIELDS.controls(page, state, { source_name })}
 <div class="line"><button class="main" name="do" value="save">${t('work.save')}</button></div>`
   return showWork(request, {
     title: source_name,
@@ -227,10 +211,7 @@ function showCode(request: OwnRequest, { id, source_name }: AffiliateCodeRow, st
     form: state,
     body: [
       sheetHead({ title: t('revenue.affiliate') }),
-      sheetPart({
-        id: 'name',
-        content: form(page, { action: pathTo(page, path), className: 'stack', content }),
-      }),
+      formPart(page, { id: 'name', path, content }),
       sheetPart({
         id: 'delete',
         title: t('revenue.delete'),
@@ -242,20 +223,12 @@ function showCode(request: OwnRequest, { id, source_name }: AffiliateCodeRow, st
 }
 
 function showDeletion(request: OwnRequest, { id, source_name }: AffiliateCodeRow, state: FormState): FastifyReply {
-  const { page } = request
-  const { t } = page.language
-  const title = t('revenue.delete.title', { name: source_name })
-  const path = `${PATHS.affiliates}/${id}`
-  return request.show({
-    title,
-    body: confirmation(page, {
-      title,
-      consequences: [t('revenue.delete.effect'), t('revenue.delete.earnings')],
-      action: pathTo(page, `${path}/delete`),
-      button: t('revenue.delete'),
-      cancel: pathTo(page, path),
-      errors: state.errors,
-    }),
-    refusal: state.refusal,
-  })
+  const { t } = request.page.language
+  const question = {
+    title: t('revenue.delete.title', { name: source_name }),
+    consequences: [t('revenue.delete.effect'), t('revenue.delete.earnings')],
+    button: t('revenue.delete'),
+    cancel: `${PATHS.affiliates}/${id}`,
+  }
+  return showConfirmation(request, question, state)
 }

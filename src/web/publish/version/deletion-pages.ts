@@ -1,14 +1,15 @@
 // The confirmation pages that delete a version or one of its files.
+
 import type { FastifyReply } from 'fastify'
 import { requirePermission } from '#features/basics/access/project-policy.ts'
 import { deleteFile } from '#features/catalogue/versions/lifecycle/delete-file.ts'
 import { deleteVersion } from '#features/catalogue/versions/lifecycle/delete-version.ts'
 import { notFound, validationError } from '#lib/errors.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
+import { showConfirmation } from '#web/kit/forms/confirm.ts'
 import type { FormState } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { pathTo } from '#web/ui/page-context.ts'
-import { confirmation } from '#web/ui/parts/actions.ts'
 import type { ManagedProject } from '../project/managed-project.ts'
 import { projectForm } from '../project/settings-frame.ts'
 import { loadEdited } from './edit-page.ts'
@@ -47,25 +48,28 @@ async function showDeletion(request: OwnRequest, state: FormState): Promise<Fast
   const { page, deps } = request
   const { t } = page.language
   const { version, pages, project } = await loadEdited(request)
+  const number = version.version_number
   const dependents = await countDependents(deps.db, version.id)
-  const title = t('upload.delete.title', { number: version.version_number })
-  const edit = pathTo(page, `${pages}/edit`)
-  const body = confirmation(page, {
-    title,
+  const edit = `${pages}/edit`
+  const question = {
+    title: t('upload.delete.title', { number }),
     consequences: [
       t('upload.delete.files', { count: version.files.length }),
       t('upload.delete.downloads', { count: version.downloads }),
       dependents > 0 && t('upload.delete.dependents', { count: dependents }),
       ...(await impactOf(request, { projectId: project.id, versionId: version.id, action: 'remove' })),
     ].filter((text) => text !== false),
-    instead: { text: t('upload.delete.archive.text'), href: `${edit}#state`, label: t('upload.delete.archive') },
-    action: pathTo(page, `${pages}/delete`),
-    button: t('upload.delete.button', { number: version.version_number }),
+    instead: {
+      text: t('upload.delete.archive.text'),
+      href: `${pathTo(page, edit)}#state`,
+      label: t('upload.delete.archive'),
+    },
+    path: `${pages}/delete`,
+    button: t('upload.delete.button', { number }),
     cancel: edit,
-    typed: version.version_number,
-    errors: state.errors,
-  })
-  return request.show({ title, body, refusal: state.refusal })
+    typed: number,
+  }
+  return showConfirmation(request, question, state)
 }
 
 async function fileOf(request: OwnRequest) {
@@ -82,17 +86,14 @@ async function confirmFileDeletion(request: OwnRequest) {
 }
 
 async function showFileDeletion(request: OwnRequest, state: FormState): Promise<FastifyReply> {
-  const { page } = request
-  const { t } = page.language
+  const { t } = request.page.language
   const { pages, file } = await fileOf(request)
-  const title = t('upload.file-delete.title', { name: file.filename })
-  const body = confirmation(page, {
-    title,
+  const question = {
+    title: t('upload.file-delete.title', { name: file.filename }),
     consequences: [t('upload.file-delete.text')],
-    action: pathTo(page, `${pages}/file/${file.hashes.sha512}/delete`),
+    path: `${pages}/file/${file.hashes.sha512}/delete`,
     button: t('upload.file-delete.button'),
-    cancel: pathTo(page, `${pages}/edit`),
-    errors: state.errors,
-  })
-  return request.show({ title, body, refusal: state.refusal })
+    cancel: `${pages}/edit`,
+  }
+  return showConfirmation(request, question, state)
 }

@@ -1,16 +1,17 @@
 // The page that withdraws a version: the consequences, the reason and the replacement. It also edits and undoes a withdrawal.
+
 import type { FastifyReply } from 'fastify'
 import { WITHDRAWAL_KINDS } from '#features/catalogue/versions/kinds.ts'
 import { VersionPatch, WITHDRAWAL_REASON_MAX } from '#features/catalogue/versions/lifecycle/requests.ts'
 import { updateVersion } from '#features/catalogue/versions/lifecycle/update-version.ts'
 import { listVersionTraits } from '#features/catalogue/versions/queries.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
+import { showConfirmation } from '#web/kit/forms/confirm.ts'
 import type { FormState, Outcome } from '#web/kit/forms/form-page.ts'
 import { checkValues } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { html } from '#web/ui/html.ts'
 import { pathTo } from '#web/ui/page-context.ts'
-import { confirmation } from '#web/ui/parts/actions.ts'
 import { buttonForm, selectField, textArea } from '#web/ui/parts/fields.ts'
 import { projectForm } from '../project/settings-frame.ts'
 import { type Edited, loadEdited } from './edit-page.ts'
@@ -59,8 +60,6 @@ async function showWithdrawal(request: OwnRequest, state: FormState): Promise<Fa
   const offered = await listVersionTraits(deps.db, project.id, { offered: true, limit: CHOICES_MAX })
   const isWithdrawn = version.withdrawn !== undefined
   const isOnly = !isWithdrawn && offered.every(({ id }) => id === version.id)
-  const title = t(isWithdrawn ? 'upload.withdraw.edit' : 'upload.withdraw.title', { number: version.version_number })
-  const action = pathTo(page, `${pages}/withdraw`)
   const consequences = isWithdrawn
     ? [t('upload.withdraw.now')]
     : [
@@ -68,18 +67,19 @@ async function showWithdrawal(request: OwnRequest, state: FormState): Promise<Fa
         ...(isOnly ? [t('upload.withdraw.only')] : []),
         ...(await impactOf(request, { projectId: project.id, versionId: version.id, action: 'withdraw' })),
       ]
-  const body = html`${confirmation(page, {
-    title,
+  const number = version.version_number
+  const undo = { action: pathTo(page, `${pages}/withdraw`), text: t('upload.withdraw.undo'), fields: { do: 'undo' } }
+  const question = {
+    title: t(isWithdrawn ? 'upload.withdraw.edit' : 'upload.withdraw.title', { number }),
     consequences,
     fields: fieldsOf(request, data, state, offered),
-    action,
+    path: `${pages}/withdraw`,
     isDanger: !isWithdrawn,
-    button: t(isWithdrawn ? 'upload.withdraw.save' : 'upload.withdraw', { number: version.version_number }),
-    cancel: pathTo(page, `${pages}/edit`),
-    errors: state.errors,
-  })}
-${isWithdrawn && html`<div class="slip sheet">${buttonForm(page, { action, text: t('upload.withdraw.undo'), fields: { do: 'undo' } })}</div>`}`
-  return request.show({ title, body, refusal: state.refusal })
+    button: t(isWithdrawn ? 'upload.withdraw.save' : 'upload.withdraw', { number }),
+    cancel: `${pages}/edit`,
+    below: isWithdrawn && html`<div class="slip sheet">${buttonForm(page, undo)}</div>`,
+  }
+  return showConfirmation(request, question, state)
 }
 
 function fieldsOf(
