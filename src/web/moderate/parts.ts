@@ -1,7 +1,5 @@
 // Parts of the pages for moderators: links to users and items, filters, pagers and numbers.
 
-import type { FormState } from '#web/kit/forms/form-page.ts'
-import type { OwnRequest } from '#web/kit/pages.ts'
 import { reviewPath, withQuery } from '#web/kit/paths.ts'
 import { exactTime } from '#web/ui/format.ts'
 import { attributes, html, type Markup, type Part } from '#web/ui/html.ts'
@@ -94,19 +92,3 @@ export function pairs(rows: readonly (readonly [string, Part])[]): Markup {
 }
 
 export const timeOf = (page: PageContext, at: Date | string): Markup => exactTime(page.language, new Date(at))
-
-/**
- * Returns the state of one of several forms of a page: the submitted values if a button of this form was pressed,
- * otherwise the current values.
- */
-export function stateOf({ field }: OwnRequest, state: FormState, commands: readonly string[]): FormState {
-  if (!state.isSubmitted || commands.includes(field('do'))) return state
-  return {
-    ...state,
-    isSubmitted: false,
-    text: (_name, current = '') => current,
-    list: (_name, current = []) => current,
-    conflicts: new Map(),
-    errors: [],
-  }
-}

@@ -32,10 +32,10 @@ const alternativesOf = (schema: TSchema): readonly TextSchema[] =>
 const acceptsNull = (schema: TSchema): boolean => alternativesOf(schema).some(({ type }) => type === 'null')
 const withoutNull = (schema: TSchema): TextSchema => alternativesOf(schema).find(({ type }) => type !== 'null') ?? {}
 
-/** Returns the limits of a text that a schema accepts, as properties of a control. */
+/** Returns the limits of a text that a schema accepts, as properties of a control. A required field is never empty. */
 export function limitsOf(schema: TSchema): Pick<InputField, 'minLength' | 'maxLength'> {
   const { minLength, maxLength } = withoutNull(schema)
-  return { minLength, maxLength }
+  return { minLength: minLength === 1 ? undefined : minLength, maxLength }
 }
 
 /** Returns a number, or the text as it is, which a schema refuses with its bounds. */

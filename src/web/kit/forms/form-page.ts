@@ -88,10 +88,14 @@ export const EMPTY: FormState = {
   errors: [],
 }
 
-/** Returns the state for a form with `editBase`: the stored values if another form of the page was submitted. */
-export function editState(state: FormState): FormState {
-  const isOther = state.isSubmitted && state.text(BASE) === ''
-  return isOther ? { ...EMPTY, refusal: state.refusal, errors: state.errors } : state
+/**
+ * Returns the state of one of several forms of a page: that of the submitted form, if one of its commands was pressed. A form
+ * with fingerprints needs no names of commands. Otherwise, the form shows the stored values.
+ */
+export function stateOf(state: FormState, commands?: readonly string[]): FormState {
+  const [pressed = ''] = state.text('do').split('.')
+  const isOwn = commands === undefined ? state.text(BASE) !== '' : commands.includes(pressed)
+  return isOwn || !state.isSubmitted ? state : { ...EMPTY, refusal: state.refusal, errors: state.errors }
 }
 
 /** Returns the values of a submitted form. */

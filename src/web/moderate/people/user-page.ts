@@ -18,8 +18,8 @@ import { avatarOwner } from '#features/people/users/avatar.ts'
 import { type AccountRow, getAccountByName } from '#features/people/users/queries.ts'
 import { UserPatch } from '#features/people/users/requests.ts'
 import { updateUser } from '#features/people/users/update-user.ts'
-import { conflictNote, editBase } from '#web/kit/forms/edits.ts'
-import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
+import { fields } from '#web/kit/forms/fields.ts'
+import { type FormState, formPage, type Outcome, stateOf } from '#web/kit/forms/form-page.ts'
 import { checkValues } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, userPath } from '#web/kit/paths.ts'
@@ -27,14 +27,24 @@ import { wholeNumber } from '#web/ui/format.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
 import { mailKey } from '#web/ui/mail-texts.ts'
 import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
-import { form, hiddenField, textArea, textField } from '#web/ui/parts/fields.ts'
+import { formPart } from '#web/ui/parts/actions.ts'
+import { hiddenField } from '#web/ui/parts/fields.ts'
 import { sheetHead, sheetPart } from '#web/ui/parts/frame.ts'
 import { face, note } from '#web/ui/parts/lists.ts'
 import { moderatedUser, showSection, takedownPath } from '../frame.ts'
-import { pairs, stateOf, timeOf } from '../parts.ts'
+import { pairs, timeOf } from '../parts.ts'
 import { historyParts, timelinePart } from './user-history.ts'
 
 type Data = { account: AccountRow; record: UserRecordView; saved: NoteRow }
+
+const PROFILE = fields(UserPatch, {
+  username: { label: 'reports.user.username', isName: true },
+  bio: { label: 'reports.user.bio', said: 'The text', rows: 3, isOptional: true },
+})
+const NOTE = fields(NoteInput, {
+  body: { label: 'reports.note.label', said: 'The note', hint: 'reports.note.hint', rows: 5, isOptional: true },
+})
+const MESSAGE = fields(OperatorMessage, { message: { label: 'reports.ask.label', rows: 4 } })
 
 export function userPage(pages: Pages): void {
   formPage<Data>(pages, {
@@ -45,7 +55,7 @@ export function userPage(pages: Pages): void {
     load: loadUser,
     show: showUser,
     commands: { note: saveNote, ask, edit, 'remove-avatar': removeAvatar },
-    labels: { body: 'The note', message: 'The message', username: 'The username', bio: 'The text' },
+    labels: { ...NOTE.said, ...MESSAGE.said, ...PROFILE.said },
     options: { role: 'moderator' },
   })
 }
@@ -63,17 +73,13 @@ async function saveNote({ deps, viewer }: OwnRequest, { account }: Data, state: 
 }
 
 async function ask({ deps, viewer }: OwnRequest, { account }: Data, state: FormState): Promise<Outcome> {
-  const message = parseOperatorMessage(checkValues(OperatorMessage, { message: state.text('message') }))
+  const message = parseOperatorMessage(MESSAGE.read(state))
   await askOperators(deps, viewer, { accountId: account.id, message })
   return { done: 'operators-asked' }
 }
 
-/** Returns the fields that a moderator can edit. */
-const editable = ({ username, bio }: AccountRow) => ({ username, bio: bio ?? '' })
-
 async function edit({ deps, accounts, viewer }: OwnRequest, { account }: Data, state: FormState): Promise<Outcome> {
-  const { bio, ...rest } = state.edited(editable(account))
-  const patch = checkValues(UserPatch, { ...rest, ...(bio === undefined ? {} : { bio: bio === '' ? null : bio }) })
+  const patch = PROFILE.changes(state, account)
   const { id: name, revision } = account
   await updateUser({ ...deps, endLostAccess, confirmOwner: createConfirmOwner(accounts) }, viewer, {
     name,
@@ -101,11 +107,11 @@ function showUser(request: OwnRequest, data: Data, state: FormState) {
     notes: record.suspended !== null && note(page, 'bad', suspensionText(page, record.suspended)),
     body: [
       factsPart(request, data),
-      notePart(page, data, stateOf(request, state, ['note'])),
+      notePart(page, data, stateOf(state, ['note'])),
       timelinePart(page, record),
       historyParts(page, record),
-      profilePart(page, data, stateOf(request, state, ['edit'])),
-      askPart(page, data, stateOf(request, state, ['ask'])),
+      profilePart(page, data, stateOf(state, ['edit'])),
+      askPart(page, data, stateOf(state, ['ask'])),
     ],
   })
 }
@@ -159,38 +165,21 @@ function notePart(page: PageContext, { account, saved }: Data, state: FormState)
       html`<p class="strong">${t('reports.note.conflict')}</p><p dir="auto">${saved.body === '' ? t('reports.note.empty') : saved.body}</p>`,
     )
   const content = html`${hiddenField('revision', String(saved.revision))}${theirs}
-${textArea(page, { name: 'body', label: t('reports.note.label'), hint: t('reports.note.hint'), value: state.text('body', saved.body), maxLength: 16_384, rows: 5, isOptional: true, errors: state.errors })}
+${NOTE.controls(page, state, saved)}
 ${by}<div class="line"><button class="main" name="do" value="note">${t('reports.note.save')}</button></div>`
-  const action = pathTo(page, moderatedUser(account.id))
-  return sheetPart({
-    id: 'note',
-    title: t('reports.note.title'),
-    content: form(page, { action, className: 'stack', content }),
-  })
+  return formPart(page, { id: 'note', title: t('reports.note.title'), path: moderatedUser(account.id), content })
 }
 
 function profilePart(page: PageContext, { account }: Data, state: FormState): Markup {
   const { t } = page.language
-  const action = pathTo(page, moderatedUser(account.id))
-  const labels = { username: t('reports.user.username'), bio: t('reports.user.bio') }
-  const content = html`${editBase(state, editable(account))}${conflictNote(page, state, labels)}
-${textField(page, { name: 'username', label: t('reports.user.username'), value: state.text('username', account.username), maxLength: 39, isName: true, errors: state.errors })}
-${textArea(page, { name: 'bio', label: t('reports.user.bio'), value: state.text('bio', account.bio ?? ''), maxLength: 160, rows: 3, isOptional: true, errors: state.errors })}
+  const content = html`${PROFILE.edit(page, state, account)}
 <div class="line"><button name="do" value="edit">${t('work.save')}</button>${account.avatar_url !== null && html`<button class="plain" name="do" value="remove-avatar" formnovalidate>${t('reports.user.remove-avatar')}</button>`}<a class="button plain" href="${pathTo(page, takedownPath('user', account.id))}">${t('reports.takedown.link')}</a></div>`
-  return sheetPart({
-    id: 'profile',
-    title: t('reports.user.edit'),
-    content: form(page, { action, className: 'stack', content }),
-  })
+  return formPart(page, { id: 'profile', title: t('reports.user.edit'), path: moderatedUser(account.id), content })
 }
 
 function askPart(page: PageContext, { account }: Data, state: FormState): Markup {
   const { t } = page.language
-  const content = html`${textArea(page, { name: 'message', label: t('reports.ask.label'), hint: t(mailKey(page, 'reports.ask.hint')), value: state.text('message'), maxLength: 4_096, rows: 4, errors: state.errors })}
+  const content = html`${MESSAGE.controls(page, state, {}, { message: { hint: t(mailKey(page, 'reports.ask.hint')) } })}
 <div class="line"><button name="do" value="ask">${icon(page, 'send')}${t('reports.ask.send')}</button></div>`
-  return sheetPart({
-    id: 'ask',
-    title: t('reports.ask.title'),
-    content: form(page, { action: pathTo(page, moderatedUser(account.id)), className: 'stack', content }),
-  })
+  return formPart(page, { id: 'ask', title: t('reports.ask.title'), path: moderatedUser(account.id), content })
 }

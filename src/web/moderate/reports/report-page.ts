@@ -12,7 +12,7 @@ import { updateReport } from '#features/community/reports/update-report.ts'
 import { listCachedUsers } from '#features/people/users/user-cache.ts'
 import { notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
-import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
+import { type FormState, formPage, type Outcome, stateOf } from '#web/kit/forms/form-page.ts'
 import { checkValues } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
@@ -25,7 +25,7 @@ import { sheetHead, sheetPart } from '#web/ui/parts/frame.ts'
 import { face } from '#web/ui/parts/lists.ts'
 import { status } from '#web/ui/parts/status.ts'
 import { moderatedReport, moderatedUser, showSection, takedownPath } from '../frame.ts'
-import { itemLink, itemStatus, pairs, stateOf, timeOf } from '../parts.ts'
+import { itemLink, itemStatus, pairs, timeOf } from '../parts.ts'
 import { closeFields, withReplies } from './close-form.ts'
 import { changesPart } from './report-changes.ts'
 import { reporters } from './report-list.ts'
@@ -109,13 +109,13 @@ async function showReport(request: OwnRequest, data: Data, state: FormState) {
       sheetHead({ title: t('reports.about-item', { count: group.reports }), action: itemActions(page, data) }),
       sheetPart({ id: 'item', title: t('reports.item'), content: itemFacts(page, group) }),
       changesPart(page, await readReportChanges(request.deps, report)),
-      await reportsPart(request, data, stateOf(request, state, ['close', 'insert'])),
+      await reportsPart(request, data, stateOf(state, ['close', 'insert'])),
       sheetPart({
         id: 'thread',
         title: t('reports.thread'),
         content: await threadList(request, await loadThread(request, report.thread_id)),
       }),
-      replyPart(page, report, stateOf(request, state, ['reply'])),
+      replyPart(page, report, stateOf(state, ['reply'])),
     ],
   })
 }

@@ -8,6 +8,7 @@ import type { Settings } from '#features/basics/settings/views.ts'
 import { ApiError } from '#lib/errors.ts'
 import type { Config } from '#platform/config/config.ts'
 import type { Deps } from '#ports/deps.ts'
+import { limitsOf } from '#web/kit/forms/fields.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
 import { checkValues } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
@@ -15,8 +16,9 @@ import { PATHS } from '#web/kit/paths.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
 import { mailKey } from '#web/ui/mail-texts.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'
+import { formPart } from '#web/ui/parts/actions.ts'
 import { optionCards } from '#web/ui/parts/choices.ts'
-import { form as formMarkup, hiddenField, textField } from '#web/ui/parts/fields.ts'
+import { hiddenField, textField } from '#web/ui/parts/fields.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'
 import { status } from '#web/ui/parts/status.ts'
 import { showOperator } from '../sections.ts'
@@ -93,12 +95,7 @@ function showSteps(request: OwnRequest, { settings, hasProjects }: Steps, state:
 /** Renders a step with its own form. */
 function step(page: PageContext, of: { id: string; title: string; text: Part; fields: Part; button: string }): Markup {
   const content = html`${hiddenField('do', of.id)}${of.fields}<div class="line"><button class="main">${of.button}</button></div>`
-  return sheetPart({
-    id: `step-${of.id}`,
-    title: of.title,
-    text: of.text,
-    content: formMarkup(page, { action: pathTo(page, PATHS.firstSteps), className: 'stack', content }),
-  })
+  return formPart(page, { id: `step-${of.id}`, title: of.title, text: of.text, path: PATHS.firstSteps, content })
 }
 
 function namePart(page: PageContext, settings: Settings, state: FormState): Markup {
@@ -111,7 +108,7 @@ function namePart(page: PageContext, settings: Settings, state: FormState): Mark
       name: 'name',
       label: t('field.name'),
       value: state.text('name', settings.name) || settings.name,
-      maxLength: 64,
+      ...limitsOf(SettingsPatch.properties.name),
       errors: state.errors,
     }),
     button: t('save'),

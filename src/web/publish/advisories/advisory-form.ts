@@ -6,13 +6,14 @@ import type { AdvisoryRow } from '#features/catalogue/versions/advisories/querie
 import { NewAdvisory, REFERENCE_TYPES } from '#features/catalogue/versions/advisories/requests.ts'
 import { findVersionIdByNumber, listVersionTraits } from '#features/catalogue/versions/queries.ts'
 import { isIdForm } from '#lib/ids.ts'
+import { fields } from '#web/kit/forms/fields.ts'
 import type { FormState } from '#web/kit/forms/form-page.ts'
 import { checkValues, refusedField } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { attributes, html, type Markup, type Part } from '#web/ui/html.ts'
 import { icon } from '#web/ui/page-context.ts'
 import { chips } from '#web/ui/parts/choices.ts'
-import { checkbox, form, textArea, textField } from '#web/ui/parts/fields.ts'
+import { checkbox, form, textArea } from '#web/ui/parts/fields.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'
 import { errorsOfPart } from '../version/form/file-errors.ts'
 
@@ -22,15 +23,22 @@ const CHOICES_MAX = 50
 const LINES_MAX = 200
 const DETAILS_MAX = 65_536
 
+const SUMMARY = fields(NewAdvisory, { summary: { label: 'advisories.summary', hint: 'advisories.summary.hint' } })
+const HASHES = fields(NewAdvisory, { hashes: { label: 'advisories.hashes', said: 'The hash', rows: 3, isCode: true } })
+const LIST = { isOptional: true, isCode: true } as const
+const MORE = fields(NewAdvisory, {
+  references: { ...LIST, label: 'advisories.references', said: 'The link', rows: 3 },
+  severity: { ...LIST, label: 'site.advisory.severity', hint: 'advisories.severity.hint', rows: 2 },
+  aliases: { ...LIST, label: 'advisories.aliases', said: 'The ID', hint: 'advisories.aliases.hint' },
+})
+
 /** Names of the fields in error messages. */
 export const ADVISORY_LABELS = {
-  summary: 'The summary',
+  ...SUMMARY.said,
+  ...HASHES.said,
+  ...MORE.said,
   details: 'The description',
   versions: 'The version',
-  hashes: 'The hash',
-  severity: 'The severity',
-  references: 'The link',
-  aliases: 'The ID',
   withdraw: 'The withdrawal',
 }
 
@@ -107,52 +115,15 @@ export async function advisoryForm(
 ): Promise<Markup> {
   const { page, viewer } = request
   const { t } = page.language
-  const { errors } = state
   const isDirect = isModerator(viewer)
-  const summary = textField(page, {
-    name: 'summary',
-    label: t('advisories.summary'),
-    hint: t('advisories.summary.hint'),
-    value: state.text('summary'),
-    maxLength: 200,
-    errors,
-  })
-  const references = textArea(page, {
-    name: 'references',
-    label: t('advisories.references'),
-    hint: t('advisories.references.hint', { kinds: REFERENCE_TYPES.join(', ') }),
-    value: state.text('references'),
-    rows: 3,
-    isOptional: true,
-    isCode: true,
-    errors,
-  })
-  const severity = textArea(page, {
-    name: 'severity',
-    label: t('site.advisory.severity'),
-    hint: t('advisories.severity.hint'),
-    value: state.text('severity'),
-    rows: 2,
-    isOptional: true,
-    isCode: true,
-    errors,
-  })
-  const aliases = textField(page, {
-    name: 'aliases',
-    label: t('advisories.aliases'),
-    hint: t('advisories.aliases.hint'),
-    value: state.text('aliases'),
-    isOptional: true,
-    isCode: true,
-    errors,
-  })
+  const references = { hint: t('advisories.references.hint', { kinds: REFERENCE_TYPES.join(', ') }) }
   return form(page, {
     action,
     content: [
       sheetPart({
         id: 'what',
         title: t('advisories.part.what'),
-        content: html`<div class="stack">${summary}${await detailsField(request, state)}</div>`,
+        content: html`<div class="stack">${SUMMARY.controls(page, state)}${await detailsField(request, state)}</div>`,
       }),
       sheetPart({
         id: 'affected',
@@ -162,7 +133,7 @@ export async function advisoryForm(
       sheetPart({
         id: 'more',
         title: t('advisories.part.more'),
-        content: html`<div class="stack">${references}${severity}${aliases}</div>`,
+        content: html`<div class="stack">${MORE.controls(page, state, {}, { references })}</div>`,
       }),
       html`<div class="part stack"><p>${t(isDirect ? 'advisories.create.direct' : 'advisories.create.review')}</p><div class="line"><button class="main" name="do" value="create">${icon(page, 'warning')}${t(isDirect ? 'advisories.publish' : 'advisories.submit')}</button></div></div>`,
     ],
@@ -197,16 +168,8 @@ function affectedFields({ page }: OwnRequest, state: FormState, versions: readon
     label: version_number,
     isChosen: chosen.includes(id),
   }))
-  const hashes = textArea(page, {
-    name: 'hashes',
-    label: t('advisories.hashes'),
-    hint: t(versions === undefined ? 'advisories.hashes.only' : 'advisories.hashes.hint'),
-    value: state.text('hashes'),
-    rows: 3,
-    isOptional: versions !== undefined,
-    isCode: true,
-    errors,
-  })
+  const hint = t(versions === undefined ? 'advisories.hashes.only' : 'advisories.hashes.hint')
+  const hashes = HASHES.controls(page, state, {}, { hashes: { hint, isOptional: versions !== undefined } })
   if (versions === undefined) return hashes
   const older = textArea(page, {
     name: 'older',

@@ -2,7 +2,7 @@
 import type { FastifyReply } from 'fastify'
 import { imageUrl } from '#features/basics/images/hosted-image.ts'
 import { conflictNote, editBase } from '#web/kit/forms/edits.ts'
-import { editState, type FormState } from '#web/kit/forms/form-page.ts'
+import { type FormState, stateOf } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { listPage, PATHS } from '#web/kit/paths.ts'
 import { showWork } from '#web/kit/work-page.ts'
@@ -39,7 +39,7 @@ export async function showEditor(
   const { t } = page.language
   const { view, isCreator, path } = data
   const subject = { kind: 'collection', id: view.id } as const
-  const state = await withLastEdit(request, editState(given), subject, editedField)
+  const state = await withLastEdit(request, stateOf(given), subject, editedField)
   const { shown, pages } = listPage(request, view.projects, { path: `${path}/edit`, size: PAGE_SIZE })
   const action = pages.href(pages.current)
   const listed = await loadListed(request, shown, { start: (pages.current - 1) * PAGE_SIZE, pages })

@@ -1,4 +1,5 @@
 // The form for a new collection, which the editor completes.
+
 import type { FastifyReply } from 'fastify'
 import { mustVerifyEmail } from '#features/basics/access/email-policy.ts'
 import { createCollection } from '#features/community/collections/create-collection.ts'
@@ -8,8 +9,8 @@ import { collectionPath, PATHS } from '#web/kit/paths.ts'
 import { showWork } from '#web/kit/work-page.ts'
 import { html } from '#web/ui/html.ts'
 import { pathTo } from '#web/ui/page-context.ts'
-import { form } from '#web/ui/parts/fields.ts'
-import { sheetHead, sheetPart } from '#web/ui/parts/frame.ts'
+import { formPart } from '#web/ui/parts/actions.ts'
+import { sheetHead } from '#web/ui/parts/frame.ts'
 import { limitNotes } from '../limits.ts'
 import { COLLECTION_FIELDS } from './managed-collection.ts'
 
@@ -48,6 +49,6 @@ async function showNewCollection(request: OwnRequest, _data: null, state: FormSt
       full: (max) => t('collections.new.full', { max }),
     }),
     body: html`${sheetHead({ title: t('collections.new.heading'), text: t('collections.new.text') })}
-${sheetPart({ id: 'collection', content: form(page, { action: pathTo(page, PATHS.newCollection), content, className: 'stack' }) })}`,
+${formPart(page, { id: 'collection', path: PATHS.newCollection, content })}`,
   })
 }

@@ -4,7 +4,7 @@ import { imageUrl } from '#features/basics/images/hosted-image.ts'
 import { OrganizationPatch } from '#features/community/organizations/requests.ts'
 import { organizationIconOwner, updateOrganization } from '#features/community/organizations/update-organization.ts'
 import { fields } from '#web/kit/forms/fields.ts'
-import { editState, type FormState, type Outcome } from '#web/kit/forms/form-page.ts'
+import { type FormState, type Outcome, stateOf } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { organizationPath } from '#web/kit/paths.ts'
 import { pathTo } from '#web/ui/page-context.ts'
@@ -67,7 +67,7 @@ function showGeneral(request: OwnRequest, data: ManagedOrganization, state: Form
           saveForm(page, {
             id: 'details',
             path: settings,
-            content: ORGANIZATION_FIELDS.edit(page, editState(state), view),
+            content: ORGANIZATION_FIELDS.edit(page, stateOf(state), view),
           }),
           icon,
         ]

@@ -1,4 +1,5 @@
 // The form for a new organization.
+
 import type { FastifyReply } from 'fastify'
 import { mustVerifyEmail } from '#features/basics/access/email-policy.ts'
 import { createOrganization } from '#features/community/organizations/create-organization.ts'
@@ -12,8 +13,8 @@ import { organizationPath, PATHS } from '#web/kit/paths.ts'
 import { showWork } from '#web/kit/work-page.ts'
 import { html } from '#web/ui/html.ts'
 import { pathTo } from '#web/ui/page-context.ts'
-import { form } from '#web/ui/parts/fields.ts'
-import { sheetHead, sheetPart } from '#web/ui/parts/frame.ts'
+import { formPart } from '#web/ui/parts/actions.ts'
+import { sheetHead } from '#web/ui/parts/frame.ts'
 import { limitNotes } from '../limits.ts'
 import { ORGANIZATION_FIELDS } from './general.ts'
 
@@ -82,6 +83,6 @@ async function showNewOrganization(request: OwnRequest, _data: null, state: Form
       full: (max) => t('organizations.new.full', { max }),
     }),
     body: html`${sheetHead({ title: t('organizations.new.heading'), text: t('organizations.new.text') })}
-${sheetPart({ id: 'organization', content: form(page, { action: pathTo(page, PATHS.newOrganization), content, className: 'stack' }) })}`,
+${formPart(page, { id: 'organization', path: PATHS.newOrganization, content })}`,
   })
 }

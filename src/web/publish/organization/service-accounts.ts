@@ -1,4 +1,5 @@
 // Organization settings: service accounts and their tokens.
+
 import type { FastifyReply } from 'fastify'
 import { scopeBitsOf } from '#features/basics/access/scopes.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
@@ -29,6 +30,7 @@ import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { timeAgo } from '#web/ui/format.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
 import { pathTo } from '#web/ui/page-context.ts'
+import { formPart } from '#web/ui/parts/actions.ts'
 import { buttonForm, form, hiddenField, selectField, textField } from '#web/ui/parts/fields.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'
 import { badge } from '#web/ui/parts/lists.ts'
@@ -205,11 +207,12 @@ function newAccount({ page }: OwnRequest, { settings }: ServiceOrganization, sta
   const { t } = page.language
   const content = html`${textField(page, { name: 'username', label: t('organizations.services.username'), hint: t('organizations.services.username.hint'), value: state.text('username'), maxLength: 39, autocomplete: 'off', isName: true, errors: state.errors })}
 <div class="line"><button class="main" name="do" value="add">${t('organizations.services.add')}</button></div>`
-  return sheetPart({
+  return formPart(page, {
     id: 'new-service-account',
     title: t('organizations.services.new'),
     text: t('organizations.services.may'),
-    content: form(page, { action: pathTo(page, `${settings}/service-accounts`), className: 'stack', content }),
+    path: `${settings}/service-accounts`,
+    content,
   })
 }
 
@@ -233,10 +236,6 @@ ${selectField(page, { name: 'days', label: t('tokens.lifetime'), choices: lifeti
 ${scopeChoice(page, { chosen: [...state.list('scope', DEFAULT_SCOPES)], name: 'scopes', legend: t('tokens.may'), offered: OFFERED_SCOPES, ...(state.refusal === undefined ? {} : { refusal: state.refusal }) })}
 ${limitChoice(page, { ...limits, ...(state.refusal === undefined ? {} : { refusal: state.refusal }) })}
 <div class="line"><button class="main" name="do" value="token">${t('tokens.review')}</button></div>`
-  return sheetPart({
-    id: 'new-token',
-    title: t('tokens.new'),
-    text: t('organizations.services.token.text'),
-    content: form(page, { action: pathTo(page, `${settings}/service-accounts`), className: 'stack', content }),
-  })
+  const of = { id: 'new-token', title: t('tokens.new'), text: t('organizations.services.token.text') }
+  return formPart(page, { ...of, path: `${settings}/service-accounts`, content })
 }

@@ -1,4 +1,5 @@
 // The reports that the user made, with the conversation about each.
+
 import { postMessage } from '#features/catalogue/threads/post-message.ts'
 import { MessageInput, parseMessage } from '#features/catalogue/threads/requests.ts'
 import { getVisibleReport, listReportPage, type ReportRow } from '#features/community/reports/queries.ts'
@@ -14,7 +15,8 @@ import { reasonName } from '#web/site/report.ts'
 import { exactTime, timeAgo } from '#web/ui/format.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
 import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
-import { form, textArea } from '#web/ui/parts/fields.ts'
+import { formPart } from '#web/ui/parts/actions.ts'
+import { textArea } from '#web/ui/parts/fields.ts'
 import { sheetHead, sheetPart } from '#web/ui/parts/frame.ts'
 import { emptyState } from '#web/ui/parts/lists.ts'
 import { status } from '#web/ui/parts/status.ts'
@@ -156,10 +158,5 @@ function replyPart(page: PageContext, report: ReportRow, state: FormState): Part
   }
   const content = html`${textArea(page, { name: 'body', label: t('reports.own.message'), value: state.text('body'), maxLength: 65_536, rows: 5, errors: state.errors })}
 <div class="line"><button class="main" name="do" value="send">${icon(page, 'send')}${t('reports.reply.send')}</button><button class="plain" name="do" value="withdraw" formnovalidate>${t('reports.own.withdraw')}</button></div>`
-  const action = pathTo(page, `${LIST}/${report.id}`)
-  return sheetPart({
-    id: 'reply',
-    title: t('reports.reply'),
-    content: form(page, { action, className: 'stack', content }),
-  })
+  return formPart(page, { id: 'reply', title: t('reports.reply'), path: `${LIST}/${report.id}`, content })
 }

@@ -3,13 +3,13 @@
 import { isBitSubset } from '#features/basics/access/permissions.ts'
 import { imageUrl } from '#features/basics/images/hosted-image.ts'
 import { conflictNote, editBase } from '#web/kit/forms/edits.ts'
-import { editState, type FormState } from '#web/kit/forms/form-page.ts'
+import { type FormState, stateOf } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { userPath } from '#web/kit/paths.ts'
 import { attributes, html, type Markup, type Part } from '#web/ui/html.ts'
 import type { MessageKey } from '#web/ui/languages.ts'
 import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
-import { saveBar } from '#web/ui/parts/actions.ts'
+import { formPart, saveBar } from '#web/ui/parts/actions.ts'
 import { optionCards } from '#web/ui/parts/choices.ts'
 import { form, hiddenField, textField } from '#web/ui/parts/fields.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'
@@ -48,7 +48,7 @@ export function teamParts(request: OwnRequest, data: TeamData, state: FormState)
   const columns = columnsOf(data, chosen)
   return [
     hasMoreColumns(data) && data.asMember && columnChoice(page, data, columns),
-    data.asMember ? matrixForm(request, data, { state: editState(state), columns }) : namesPart(request, data),
+    data.asMember ? matrixForm(request, data, { state: stateOf(state), columns }) : namesPart(request, data),
     (data.may.edit || data.may.remove || data.rows.some((row) => isOwn(request, row))) && orderPart(request, data),
     data.may.invite && invitePart(request, data, state),
   ]
@@ -259,10 +259,6 @@ ${
   })
 }
 <div class="line"><button class="main" name="do" value="invite">${icon(page, 'send')}${t('people.invite.send')}</button></div>`
-  return sheetPart({
-    id: 'invite',
-    title: t('people.invite'),
-    text: t(data.kind === 'organization' ? 'people.invite.organization' : 'people.invite.text'),
-    content: form(page, { action: pathTo(page, data.path), content, className: 'stack' }),
-  })
+  const text = t(data.kind === 'organization' ? 'people.invite.organization' : 'people.invite.text')
+  return formPart(page, { id: 'invite', title: t('people.invite'), text, path: data.path, content })
 }

@@ -5,7 +5,7 @@ import { projectIconOwner } from '#features/catalogue/projects/edit/icon.ts'
 import { ProjectPatch } from '#features/catalogue/projects/edit/requests.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import { fields } from '#web/kit/forms/fields.ts'
-import { editState, type FormState, type Outcome } from '#web/kit/forms/form-page.ts'
+import { type FormState, type Outcome, stateOf } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { projectPath } from '#web/kit/paths.ts'
 import { pathTo } from '#web/ui/page-context.ts'
@@ -15,7 +15,8 @@ import { ICON_LABELS, iconCommands, iconPart } from '../icon-part.ts'
 import { type ManagedProject, may, saveFields } from './managed-project.ts'
 import { projectForm, showProjectSettings } from './settings-frame.ts'
 
-const FIELDS = fields(ProjectPatch, {
+/** The fields of a project that every project has. */
+export const PROJECT_FIELDS = fields(ProjectPatch, {
   name: { label: 'manage.name' },
   slug: { label: 'manage.slug', said: 'The URL', hint: 'manage.slug.hint', isName: true },
   summary: { label: 'manage.summary', hint: 'manage.summary.hint', rows: 3 },
@@ -29,13 +30,13 @@ export function generalPages(pages: Pages, taxonomy: Taxonomy): void {
     api: 'updateProject setProjectIcon deleteProjectIcon',
     show: showGeneral,
     commands: { save: saveGeneral, ...iconCommands<ManagedProject>(projectIconOwner, ({ project }) => project.id) },
-    labels: { ...FIELDS.said, ...ICON_LABELS },
+    labels: { ...PROJECT_FIELDS.said, ...ICON_LABELS },
   })
 }
 
 async function saveGeneral(request: OwnRequest, data: ManagedProject, form: FormState): Promise<Outcome> {
   const { view } = data
-  const { slug = view.slug } = await saveFields(request, data, FIELDS.changes(form, view))
+  const { slug = view.slug } = await saveFields(request, data, PROJECT_FIELDS.changes(form, view))
   return { done: 'saved', path: `${projectPath({ ...view, slug: slug.toLowerCase() })}/settings` }
 }
 
@@ -54,7 +55,10 @@ function showGeneral(request: OwnRequest, data: ManagedProject, state: FormState
     needs: 'EDIT_DETAILS',
     form: state,
     body: isEditable
-      ? [saveForm(page, { id: 'details', path: settings, content: FIELDS.edit(page, editState(state), view) }), icon]
-      : sheetPart({ id: 'details', content: FIELDS.facts(page, view) }),
+      ? [
+          saveForm(page, { id: 'details', path: settings, content: PROJECT_FIELDS.edit(page, stateOf(state), view) }),
+          icon,
+        ]
+      : sheetPart({ id: 'details', content: PROJECT_FIELDS.facts(page, view) }),
   })
 }

@@ -1,15 +1,17 @@
 // Project settings: links to other sites.
+
 import { URL_LENGTH_MAX } from '#lib/text/text-rules.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import { conflictNote, editBase } from '#web/kit/forms/edits.ts'
+import { factList } from '#web/kit/forms/fields.ts'
 import type { FormState, Outcome } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { termName } from '#web/site/names.ts'
 import { html, type Markup } from '#web/ui/html.ts'
 import { isMessageKey } from '#web/ui/languages.ts'
-import { type PageContext, pathTo } from '#web/ui/page-context.ts'
-import { saveBar } from '#web/ui/parts/actions.ts'
-import { form, textField } from '#web/ui/parts/fields.ts'
+import type { PageContext } from '#web/ui/page-context.ts'
+import { saveForm } from '#web/ui/parts/actions.ts'
+import { textField } from '#web/ui/parts/fields.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'
 import { type ManagedProject, may, saveFields } from './managed-project.ts'
 import { projectForm, showProjectSettings } from './settings-frame.ts'
@@ -84,19 +86,13 @@ function linksForm(request: OwnRequest, data: ManagedProject, state: FormState):
         }),
       )
   const labels = Object.fromEntries(Object.keys(current).map((field) => [field, nameOf(field)]))
-  return form(page, {
-    action: pathTo(page, `${data.settings}/links`),
-    content: [
-      sheetPart({
-        id: 'links',
-        content: html`${editBase(state, current)}${conflictNote(page, state, labels)}${fields((field) => !isDonation(field))}`,
-      }),
-      sheetPart({
-        id: 'donations',
-        title: t('manage.links.donations'),
-        content: html`<div class="pair">${fields(isDonation)}</div>`,
-      }),
-      saveBar(page),
+  const links = html`${editBase(state, current)}${conflictNote(page, state, labels)}${fields((field) => !isDonation(field))}`
+  const donations = html`<div class="pair">${fields(isDonation)}</div>`
+  return saveForm(page, {
+    path: `${data.settings}/links`,
+    parts: [
+      sheetPart({ id: 'links', content: links }),
+      sheetPart({ id: 'donations', title: t('manage.links.donations'), content: donations }),
     ],
   })
 }
@@ -104,9 +100,9 @@ function linksForm(request: OwnRequest, data: ManagedProject, state: FormState):
 function facts(page: PageContext, { view }: ManagedProject): Markup {
   const { t } = page.language
   const links = Object.values(view.link_urls)
-  const content =
-    links.length === 0
-      ? html`<p class="soft">${t('manage.links.none')}</p>`
-      : html`<dl class="pairs wide">${links.map(({ platform, url }) => html`<dt>${platformName(page, platform)}</dt><dd><a href="${url}">${url}</a></dd>`)}</dl>`
+  const rows = links.map(
+    ({ platform, url }) => [platformName(page, platform), html`<a href="${url}">${url}</a>`] as const,
+  )
+  const content = rows.length === 0 ? html`<p class="soft">${t('manage.links.none')}</p>` : factList(page, rows)
   return sheetPart({ id: 'links', content })
 }

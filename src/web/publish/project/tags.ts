@@ -5,14 +5,15 @@ import { validationError } from '#lib/errors.ts'
 import { listLicenses } from '#taxonomy/licenses.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import { conflictNote, editBase } from '#web/kit/forms/edits.ts'
+import { factList } from '#web/kit/forms/fields.ts'
 import type { FormState, Outcome } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { tagName, tagNames } from '#web/site/names.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
-import { type PageContext, pathTo } from '#web/ui/page-context.ts'
-import { saveBar } from '#web/ui/parts/actions.ts'
+import type { PageContext } from '#web/ui/page-context.ts'
+import { saveForm } from '#web/ui/parts/actions.ts'
 import { chips } from '#web/ui/parts/choices.ts'
-import { form, selectField, textField } from '#web/ui/parts/fields.ts'
+import { selectField, textField } from '#web/ui/parts/fields.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'
 import { type ManagedProject, may, saveFields } from './managed-project.ts'
 import { projectForm, showProjectSettings } from './settings-frame.ts'
@@ -126,12 +127,11 @@ function tagsForm(request: OwnRequest, data: ManagedProject, state: FormState): 
   const tags = html`${editBase(state, current)}${conflictNote(page, state, labels)}
 ${group('categories', t('manage.tags.featured.hint', { count: CATEGORIES_MAX }))}
 ${group('additional_categories', t('manage.tags.more.hint'))}`
-  return form(page, {
-    action: pathTo(page, `${data.settings}/tags`),
-    content: [
+  return saveForm(page, {
+    path: `${data.settings}/tags`,
+    parts: [
       sheetPart({ id: 'tags', content: tags }),
       sheetPart({ id: 'licences', title: t('manage.licence'), content: licenceFields(page, data, state) }),
-      saveBar(page),
     ],
   })
 }
@@ -158,14 +158,13 @@ function licenceFields(page: PageContext, { view }: ManagedProject, state: FormS
 ${textField(page, { name: EXPRESSION, label: t('manage.licence.expression'), hint: t('manage.licence.expression.hint'), value: expression, maxLength: 2048, isCode: true, isOptional: true })}
 ${textField(page, { name: 'license_url', label: t('manage.licence.url'), value: state.text('license_url', view.license.url ?? ''), type: 'url', maxLength: 2048, isOptional: true, errors })}`
 }
-
-function facts({ language }: PageContext, { view }: ManagedProject): Markup {
+function facts(page: PageContext, { view }: ManagedProject): Markup {
+  const { language } = page
   const { t } = language
-  const rows = [
+  const content = factList(page, [
     [t('manage.tags.featured'), tagNames(language, view.categories).join(', ')],
     [t('manage.tags.more'), tagNames(language, view.additional_categories).join(', ')],
     [t('manage.licence'), view.license.name === '' ? view.license.id : view.license.name],
-  ]
-  const content = html`<dl class="pairs wide">${rows.map(([label, value]) => html`<dt>${label}</dt><dd dir="auto">${value === '' ? t('work.empty') : value}</dd>`)}</dl>`
+  ])
   return sheetPart({ id: 'tags', content })
 }

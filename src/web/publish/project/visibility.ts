@@ -1,4 +1,5 @@
 // Project settings: who can see the project, from when, and what visitors see of its statistics.
+
 import type { FastifyReply } from 'fastify'
 import { isModerator } from '#features/basics/access/viewer.ts'
 import { ApiError, validationError } from '#lib/errors.ts'
@@ -9,10 +10,9 @@ import { conflictNote, editBase } from '#web/kit/forms/edits.ts'
 import type { FormState, Outcome } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
-import { type PageContext, pathTo } from '#web/ui/page-context.ts'
-import { saveBar } from '#web/ui/parts/actions.ts'
+import { saveForm } from '#web/ui/parts/actions.ts'
 import { optionCards } from '#web/ui/parts/choices.ts'
-import { checkbox, form, selectField, textField } from '#web/ui/parts/fields.ts'
+import { checkbox, selectField, textField } from '#web/ui/parts/fields.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'
 import { statusOf } from '#web/ui/parts/status.ts'
 import { lastZone, rememberZone } from '../zone.ts'
@@ -131,19 +131,13 @@ function visibilityForm(request: OwnRequest, data: ManagedProject, { state, path
       label: t(`people.${name}`),
       hint: t(`people.${name}.hint`),
     })
-  return form(page, {
-    action: pathTo(page, path),
-    content: [
-      sheetPart({
-        id: 'visibility',
-        content: html`${editBase(state, current)}${conflictNote(page, state, labels)}${statusCards(request, data, state)}`,
-      }),
-      sheetPart({
-        id: 'numbers',
-        title: t('people.numbers'),
-        content: html`<div class="stack">${box('public_statistics')}${'monetized' in current ? box('monetized') : html`<p>${t('people.demonetized')}</p>`}</div>`,
-      }),
-      saveBar(page),
+  const cards = html`${editBase(state, current)}${conflictNote(page, state, labels)}${statusCards(request, data, state)}`
+  const numbers = html`<div class="stack">${box('public_statistics')}${'monetized' in current ? box('monetized') : html`<p>${t('people.demonetized')}</p>`}</div>`
+  return saveForm(page, {
+    path,
+    parts: [
+      sheetPart({ id: 'visibility', content: cards }),
+      sheetPart({ id: 'numbers', title: t('people.numbers'), content: numbers }),
     ],
   })
 }
@@ -189,7 +183,5 @@ function scheduleFields(request: OwnRequest, { view }: ManagedProject, state: Fo
   const at = view.scheduled_at === null ? '' : toZoned(Date.parse(view.scheduled_at), shownZone)
   const zones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((each) => each !== 'UTC')]
   return html`<div class="pair">${textField(page, { name: 'scheduled_at', type: 'datetime-local', label: t('people.scheduled-at'), hint: t('people.scheduled-at.hint'), value: state.text('scheduled_at', at), isOptional: true, errors: state.errors })}
-${selectField(page, { name: 'zone', label: t('people.zone'), errors: state.errors, choices: zones.map((value) => ({ value, label: zoneLabel(page, value), isChosen: value === shownZone })) })}</div>`
+${selectField(page, { name: 'zone', label: t('people.zone'), errors: state.errors, choices: zones.map((value) => ({ value, label: value.replaceAll('_', ' '), isChosen: value === shownZone })) })}</div>`
 }
-
-const zoneLabel = (_page: PageContext, zone: string): string => zone.replaceAll('_', ' ')

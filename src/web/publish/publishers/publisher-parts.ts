@@ -1,4 +1,5 @@
 // Trusted publishers in the settings of projects and organizations: the list, the form of a new one, and their commands.
+
 import { addPublisher } from '#features/community/trusted-publishers/add-publisher.ts'
 import type { PublisherOverview } from '#features/community/trusted-publishers/publisher-overview.ts'
 import type { OwnerName } from '#features/community/trusted-publishers/publisher-owner.ts'
@@ -7,40 +8,46 @@ import { removePublisher } from '#features/community/trusted-publishers/remove-p
 import { NewPublisher } from '#features/community/trusted-publishers/requests.ts'
 import { createConfirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
 import { parseId } from '#lib/ids.ts'
+import { fields } from '#web/kit/forms/fields.ts'
 import type { FormState, Outcome } from '#web/kit/forms/form-page.ts'
-import { checkValues } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { timeAgo } from '#web/ui/format.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'
-import { buttonForm, form, passwordField, selectField, textField } from '#web/ui/parts/fields.ts'
+import { formPart } from '#web/ui/parts/actions.ts'
+import { buttonForm, passwordField, selectField, textField } from '#web/ui/parts/fields.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'
 import { note } from '#web/ui/parts/lists.ts'
 
+const NAME = { autocomplete: 'off', isName: true } as const
+const FIELDS = fields(NewPublisher, {
+  repository: { ...NAME, label: 'publishers.repository', hint: 'publishers.repository.hint' },
+  workflow: { ...NAME, label: 'publishers.workflow', hint: 'publishers.workflow.hint' },
+  environment: { ...NAME, label: 'publishers.environment', hint: 'publishers.environment.hint', isOptional: true },
+  ref_pattern: {
+    ...NAME,
+    label: 'publishers.ref_pattern',
+    said: 'The branch or tag',
+    hint: 'publishers.ref_pattern.hint',
+    isOptional: true,
+  },
+})
+
 /** Names of the fields in error messages. */
 export const PUBLISHER_LABELS = {
+  ...FIELDS.said,
   issuer: 'The build service',
-  repository: 'The repository',
-  workflow: 'The workflow',
-  environment: 'The environment',
-  ref_pattern: 'The branch or tag',
   password: 'The password',
   code: 'The code',
 }
 
-const OPTIONAL = ['environment', 'ref_pattern', 'password', 'code'] as const
-
 export async function addFrom(request: OwnRequest, owner: OwnerName, state: FormState): Promise<Outcome> {
   const { deps, viewer, accounts } = request
-  const filled = OPTIONAL.flatMap((name) => {
-    const value = state.text(name).trim()
-    return value === '' ? [] : [[name, name === 'password' ? state.text(name) : value] as const]
-  })
-  const body = checkValues(NewPublisher, {
+  const [password, code] = [state.text('password'), state.text('code').trim()]
+  const body = FIELDS.read(state, {
     issuer: state.text('issuer'),
-    repository: state.text('repository').trim(),
-    workflow: state.text('workflow').trim(),
-    ...Object.fromEntries(filled),
+    ...(password.trim() === '' ? {} : { password }),
+    ...(code === '' ? {} : { code }),
   })
   await addPublisher({ ...deps, confirmOwner: createConfirmOwner(accounts) }, viewer, { ...owner, body })
   return { done: 'publisher-added' }
@@ -88,35 +95,16 @@ ${isEditable && buttonForm(page, { action: pathTo(page, path), text: t('publishe
 
 function newPublisher({ page, account }: OwnRequest, state: FormState, { overview, name, path }: Shown): Markup {
   const { t } = page.language
-  const field = (key: keyof typeof PUBLISHER_LABELS, isOptional = false) =>
-    textField(page, {
-      name: key,
-      label: t(`publishers.${key}` as 'publishers.repository'),
-      hint: t(`publishers.${key}.hint` as 'publishers.repository.hint'),
-      value: state.text(key),
-      maxLength: 256,
-      autocomplete: 'off',
-      isName: true,
-      isOptional,
-      errors: state.errors,
-    })
   const choices = overview.issuers.map(({ issuer, name: label }) => ({
     value: issuer,
     label,
     isChosen: issuer === state.text('issuer'),
   }))
   const content = html`${selectField(page, { name: 'issuer', label: t('publishers.issuer'), choices, errors: state.errors })}
-${field('repository')}
-${field('workflow')}
-${field('environment', true)}
-${field('ref_pattern', true)}
+${FIELDS.controls(page, state)}
 ${passwordField(page, { name: 'password', label: t('publishers.password'), hint: t('publishers.password.hint'), autocomplete: 'current-password', isOptional: true, errors: state.errors })}
 ${account.totp_secret !== null && textField(page, { name: 'code', label: t('publishers.code'), value: '', autocomplete: 'one-time-code', isOptional: true, errors: state.errors })}
 <div class="line"><button class="main" name="do" value="add">${t('publishers.add')}</button></div>`
-  return sheetPart({
-    id: 'new-publisher',
-    title: t('publishers.new'),
-    text: t('publishers.may', { name }),
-    content: form(page, { action: pathTo(page, path), className: 'stack', content }),
-  })
+  const of = { id: 'new-publisher', title: t('publishers.new'), text: t('publishers.may', { name }) }
+  return formPart(page, { ...of, path, content })
 }

@@ -1,4 +1,5 @@
 // The review of a project, for its members: checklist, submission, position in the queue, conversation with moderators.
+
 import type { FastifyReply } from 'fastify'
 import { isMember } from '#features/basics/access/project-policy.ts'
 import type { ChecklistItem } from '#features/catalogue/projects/checklist/checklist.ts'
@@ -22,6 +23,7 @@ import { dayText, timeAgo } from '#web/ui/format.ts'
 import { html, type Part } from '#web/ui/html.ts'
 import type { Language } from '#web/ui/languages.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'
+import { formPart } from '#web/ui/parts/actions.ts'
 import { type FormErrors, form, textArea } from '#web/ui/parts/fields.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'
 import { note } from '#web/ui/parts/lists.ts'
@@ -196,11 +198,8 @@ function statePart(page: PageContext, data: ManagedProject, { state, place, medi
 <p>${t('publish.review.total', { total: place.total })}</p>${wait}
 ${textArea(page, { name: 'body', id: 'note', label: t('publish.review.note'), hint: t('publish.review.note-hint'), value: state.text('do') === 'submit' ? state.text('body') : '', maxLength: 4000, isOptional: true, rows: 3, errors: state.errors })}
 <div class="line"><button class="main" name="do" value="submit">${t(isAgain ? 'publish.review.resubmit' : 'publish.review.submit')}</button></div>`
-  return sheetPart({
-    id: 'submit',
-    title: t(isAgain ? 'publish.review.resubmit' : 'publish.review.submit'),
-    content: form(page, { action, content, className: 'stack' }),
-  })
+  const title = t(isAgain ? 'publish.review.resubmit' : 'publish.review.submit')
+  return formPart(page, { id: 'submit', title, path: `${settings}/review`, content })
 }
 
 function threadPart(

@@ -16,14 +16,14 @@ import { typeName } from '#web/site/names.ts'
 import { wholeNumber } from '#web/ui/format.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
 import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
-import { form, hiddenField, selectField, textArea, textField } from '#web/ui/parts/fields.ts'
-import { sheetHead, sheetPart } from '#web/ui/parts/frame.ts'
+import { formPart } from '#web/ui/parts/actions.ts'
+import { hiddenField, selectField } from '#web/ui/parts/fields.ts'
+import { sheetHead } from '#web/ui/parts/frame.ts'
 import { note } from '#web/ui/parts/lists.ts'
+import { PROJECT_FIELDS } from '../project/general.ts'
 
 const LABELS = {
-  name: 'The name',
-  slug: 'The URL',
-  summary: 'The summary',
+  ...PROJECT_FIELDS.said,
   organization_id: 'The owner',
   license_id: 'The licence',
   project_type: 'The project type',
@@ -120,7 +120,6 @@ function draftForm(request: OwnRequest, { organizations }: Start, { state, sugge
   const { page, deps } = request
   const { t } = page.language
   const { errors } = state
-  const slug = chosenSlug(state)
   const isTaken = errors.some(({ field }) => field === 'slug')
   const slugHint =
     isTaken && suggestion !== '' ? t('publish.new.slug-free', { slug: suggestion }) : t('publish.new.slug-hint')
@@ -141,19 +140,37 @@ function draftForm(request: OwnRequest, { organizations }: Start, { state, sugge
         isChosen: state.text(of.name, of.first) === value,
       })),
     })
-  const content = html`${textField(page, { name: 'name', label: t('manage.name'), value: state.text('name'), minLength: 3, maxLength: 64, hasFocus: !state.isSubmitted, errors })}
-<div class="line"><button class="tight" name="do" value="check" formnovalidate>${t('publish.new.check')}</button></div>
+  const text: FormState['text'] = (name, current) => (name === 'slug' ? chosenSlug(state) : state.text(name, current))
+  const content = html`${PROJECT_FIELDS.controls(
+    page,
+    { ...state, text },
+    {},
+    {
+      name: {
+        hasFocus: !state.isSubmitted,
+        after: html`<div class="line"><button class="tight" name="do" value="check" formnovalidate>${t('publish.new.check')}</button></div>
 ${similarList(page, state, similar)}
-${hiddenField('suggested', suggestion)}
-${textField(page, { name: 'slug', label: t('manage.slug'), hint: slugHint, value: slug === '' ? suggestion : slug, minLength: 3, maxLength: 64, isName: true, isOptional: true, errors })}
-${select({ name: 'project_type', label: t('publish.new.type'), hint: t('publish.new.type-hint'), first: types[0] ?? '', choices: types.map((type) => [type, typeName(page.language, type)]) })}
-${textArea(page, { name: 'summary', label: t('manage.summary'), hint: t('manage.summary.hint'), value: state.text('summary'), maxLength: 256, rows: 3, errors })}
+${hiddenField('suggested', suggestion)}`,
+      },
+      slug: {
+        hint: slugHint,
+        suggestion,
+        isOptional: true,
+        after: select({
+          name: 'project_type',
+          label: t('publish.new.type'),
+          hint: t('publish.new.type-hint'),
+          first: types[0] ?? '',
+          choices: types.map((type) => [type, typeName(page.language, type)]),
+        }),
+      },
+    },
+  )}
 ${organizations.length > 0 && select({ name: 'organization_id', label: t('publish.new.owner'), first: '', choices: [['', t('publish.new.owner-self')], ...organizations.map(({ id, name }) => [id, name] as const)] })}
 ${select({ name: 'license_id', label: t('publish.new.license'), hint: t('publish.new.license-hint'), first: LATER, choices: [[LATER, t('publish.new.license-later')], ['arr', t('publish.new.license-arr')], ...LICENSES.map((id) => [id, id] as const)] })}
 ${select({ name: 'requested_status', label: t('publish.new.visibility'), first: 'approved', choices: VISIBILITIES.map((status) => [status, t(`work.project.${status}`)]) })}
 <div class="line"><button class="main" name="do" value="create">${t('publish.new.create')}</button></div>`
-  const action = pathTo(page, PATHS.newProject)
-  return sheetPart({ id: 'draft', content: form(page, { action, content, className: 'stack' }) })
+  return formPart(page, { id: 'draft', path: PATHS.newProject, content })
 }
 
 /** Renders the projects with similar names. They never block the form. */

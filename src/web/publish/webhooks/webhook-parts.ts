@@ -1,4 +1,5 @@
 // The list of webhooks, and one webhook with its forms.
+
 import type { WebhookRow } from '#features/exchange/webhooks/queries.ts'
 import {
   ALL_EVENTS,
@@ -14,6 +15,7 @@ import { withQuery } from '#web/kit/paths.ts'
 import { exactTime, timeAgo } from '#web/ui/format.ts'
 import { attributes, html, type Markup, type Part } from '#web/ui/html.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'
+import { formPart } from '#web/ui/parts/actions.ts'
 import { chips } from '#web/ui/parts/choices.ts'
 import { form, selectField, textField } from '#web/ui/parts/fields.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'
@@ -35,11 +37,12 @@ export function showList({ page }: OwnRequest, { hooks, ...of }: Of & { hooks: r
 <div class="line"><button class="main" name="do" value="add">${t('webhooks.add')}</button></div>`
   return [
     sheetPart({ id: 'webhooks', content }),
-    sheetPart({
+    formPart(page, {
       id: 'new-webhook',
       title: t('webhooks.new'),
       text: t('webhooks.new.text'),
-      content: form(page, { action: pathTo(page, of.path), className: 'stack', content: fields }),
+      path: of.path,
+      content: fields,
     }),
   ]
 }
@@ -80,7 +83,7 @@ export function showWebhook(
   { hook, deliveries, ...of }: Of & { hook: WebhookRow; deliveries: Part },
 ): Part {
   const { t } = page.language
-  const action = pathTo(page, withQuery(of.path, { webhook: hook.id }))
+  const path = withQuery(of.path, { webhook: hook.id })
   const button = (command: string, text: string, kind: 'main' | 'danger' | undefined = undefined) =>
     html`<button${attributes({ class: kind, name: 'do', value: command })}>${text}</button>`
   const switching = hook.active
@@ -91,19 +94,14 @@ export function showWebhook(
 <div class="line">${button('rotate', t('webhooks.rotate'))}</div>`
   const save = html`${fieldsOf(page, hook, of)}<div class="line">${button('save', t('webhooks.save'), 'main')}</div>`
   const part = (id: string, title: string, content: Part, text?: string) =>
-    sheetPart({
-      id,
-      title,
-      text,
-      content: form(page, { action, className: 'stack', content }),
-    })
+    formPart(page, { id, title, text, path, content })
   return [
     sheetPart({
       id: 'webhook',
       content: html`<p><a href="${pathTo(page, of.path)}">${t('webhooks.back')}</a></p>
 <p>${stateOf(page, hook)}</p>${problemNote(page, hook)}
 <p class="hint">${timesOf(page, hook)}</p>
-${form(page, { action, content: buttons })}`,
+${form(page, { action: pathTo(page, path), content: buttons })}`,
     }),
     part('edit', t('webhooks.edit'), save),
     hook.format !== 'discord' && part('secret-part', t('webhooks.secret'), rotation, t('webhooks.secret.text')),
