@@ -37,8 +37,7 @@ export function showSettings(
   request: OwnRequest,
   { title, body, refusal }: Pick<ShownPage, 'title' | 'body' | 'refusal'>,
 ): FastifyReply {
-  const { page, account, deps, show } = request
-  const { language } = page
+  const { page, account, deps, show, language } = request
   const isUnverified = deps.config.accounts.requireVerifiedEmail && !account.email_verified
   const path = page.address.split('?')[0] ?? ''
   const links = TABS.map(([tab, label, icon]) => ({

@@ -13,7 +13,7 @@ import { viewOf } from '#lib/text/json-bytes.ts'
 import type { RateGrantDirectory } from '#platform/http/limits/rate-grants.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { Markup } from '#web/ui/html.ts'
-import { isMessageKey, type MessageKey, type MessageValues } from '#web/ui/languages.ts'
+import { isMessageKey, type Language, type MessageKey, type MessageValues } from '#web/ui/languages.ts'
 import type { Page } from '#web/ui/layout.ts'
 import { type PageContext, pathTo, type Site } from '#web/ui/page-context.ts'
 import { isSet, readChoices, type SessionCookie, type Setup } from './cookies.ts'
@@ -67,6 +67,10 @@ export type PageRequest = Omit<WebDeps, 'site' | 'tokens' | 'pageCache'> & {
   /** The signed-in user. A cached page has no viewer: everyone gets the same page, except for its personal parts. */
   viewer: Viewer | null
   page: PageContext
+  /** The language of the page with its messages. */
+  language: Language
+  t: Language['t']
+  rich: Language['rich']
   setup: Setup
   /** Returns a decoded parameter of the path, empty if it is missing. */
   param(name: string): string
@@ -129,6 +133,9 @@ export async function readRequest(
   return {
     ...shared,
     ...reader,
+    language,
+    t: language.t,
+    rich: language.rich,
     req,
     reply,
     param: (name) => params[name] ?? '',

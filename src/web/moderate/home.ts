@@ -26,8 +26,7 @@ export function moderationHomePages(pages: Pages): void {
 }
 
 async function showHome(request: OwnRequest): Promise<FastifyReply> {
-  const { deps, viewer, page } = request
-  const { t } = page.language
+  const { deps, viewer, page, t } = request
   const all = { text: '', loaders: undefined, sort: 'oldest', offset: 0 } as const
   const [counts, mine, oldest, median] = await Promise.all([
     readModerationCounts(deps.db, viewer.id),

@@ -26,8 +26,7 @@ export function queueStatisticsPages(pages: Pages): void {
 }
 
 async function showStatistics(request: OwnRequest): Promise<FastifyReply> {
-  const { deps, page } = request
-  const { t } = page.language
+  const { deps, page, t } = request
   const figures = await readQueueStatistics(deps)
   const body = html`${sheetHead({ title: t('moderate.statistics'), text: t('moderate.statistics.text') })}
 ${tiles(page, figures)}

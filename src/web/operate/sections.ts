@@ -65,7 +65,7 @@ export type OperatorPage = Omit<WorkPage, 'subject' | 'sections' | 'title'> & {
 
 /** Shows a page for operators in their frame. */
 export function showOperator(request: OwnRequest, of: OperatorPage): FastifyReply {
-  const { t } = request.page.language
+  const { t } = request
   const { section, heading, text, action, facts = [], tools, body, ...rest } = of
   return showWork(request, {
     ...rest,

@@ -45,7 +45,7 @@ export function showSettings(
   of: Omit<SettingsPage<never>, 'needs' | 'isToSee' | 'notes'>,
   frame: { subject: Subject; settings: string; groups: Rail['groups']; notes: readonly Part[] },
 ): FastifyReply {
-  const { t } = request.page.language
+  const { t } = request
   const { section, heading, text, action, body, ...rest } = of
   const { subject, settings, groups, notes } = frame
   const { name } = subject

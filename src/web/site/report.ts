@@ -79,8 +79,7 @@ async function showForm(
   typed: Typed,
   refusal?: FormRefusal,
 ): Promise<FastifyReply> {
-  const { deps, page, show } = request
-  const { language } = page
+  const { deps, page, show, language } = request
   const open = await listOwnOpenReports(deps.db, viewer.id, reported)
   const title = language.t('site.report.title', { name: reported.name })
   const body = slip(html`<h1>${language.rich('site.report.title', { name: html`<bdi>${reported.name}</bdi>` })}</h1>

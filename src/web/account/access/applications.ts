@@ -117,8 +117,7 @@ export function applicationPages(pages: Pages): void {
 }
 
 async function showApplications(request: OwnRequest): Promise<FastifyReply> {
-  const { deps, viewer, page } = request
-  const { t, rich } = page.language
+  const { deps, viewer, page, t, rich } = request
   const path = pathTo(page, PATHS.applications)
   const items = (await listApplicationsOf(deps.db, viewer.id)).map(
     ({
@@ -188,8 +187,7 @@ function toTyped(application: Application): Typed {
 
 /** Shows the form of an application; without one, the form for a new application. */
 function showForm(request: OwnRequest, typed: Typed, application?: Application): FastifyReply {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const action = `${pathTo(page, PATHS.applications)}/${application?.id ?? 'new'}`
   const errors = errorsOf(typed)
   const publicClient = checkbox({

@@ -104,8 +104,7 @@ function explainMissing(error: unknown): never {
 }
 
 async function showAuthorizations(request: OwnRequest): Promise<FastifyReply> {
-  const { deps, viewer, page } = request
-  const { t, rich } = page.language
+  const { deps, viewer, page, t, rich } = request
   const items = (await listAuthorizations(deps.db, viewer.id)).map((one) => {
     const allowed = allowedScopes(page, one.scopes)
     const used =

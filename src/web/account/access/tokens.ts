@@ -54,8 +54,7 @@ export function tokenPages(pages: Pages): void {
 }
 
 async function showTokens(request: OwnRequest, typed: Typed): Promise<FastifyReply> {
-  const { deps, viewer, page } = request
-  const { t } = page.language
+  const { deps, viewer, page, t } = request
   const tokens = await listAccessTokens(deps.db, viewer.id)
   const known = await listTokenResources(deps.db, viewer.id)
   const action = pathTo(page, PATHS.tokens)
@@ -133,8 +132,7 @@ async function reviewToken(
   typed: Typed,
   of: { scopes: number; limits: TokenLimits | null; expires: Date; refusal?: FormRefusal },
 ): Promise<FastifyReply> {
-  const { deps, viewer, page, account } = request
-  const { t } = page.language
+  const { deps, viewer, page, account, t } = request
   const { scopes, limits, expires, refusal } = of
   const needsProof = !(await isConfirmed(deps.db, viewer, deps.now()))
   const known = await listTokenResources(deps.db, viewer.id)

@@ -56,8 +56,7 @@ export function accountDataPages(pages: Pages): void {
 
 /** Shows the page, which asks for the password before it offers the deletion. */
 export async function showData(request: OwnRequest, refusal?: FormRefusal): Promise<FastifyReply> {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const body = html`${await devicesSection(request)}
 <section class="section" id="export"><h2>${t('data.copy')}</h2>
 <p class="soft">${t('data.copy.text')}</p>

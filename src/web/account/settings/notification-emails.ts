@@ -81,8 +81,7 @@ const shownKinds = (viewer: Viewer): readonly EmailKind[] =>
   EMAIL_KINDS.filter((kind) => groupsOf(viewer).some(({ kinds }) => kinds.includes(kind)))
 
 async function showEmailSettings(request: OwnRequest): Promise<FastifyReply> {
-  const { deps, page, viewer, account } = request
-  const { t, rich } = page.language
+  const { deps, page, viewer, account, t, rich } = request
   const settings = await readEmailSettings(deps.db, viewer.id)
   const groups = groupsOf(viewer).map(({ legend, kinds }, index) =>
     fieldset(page, {
@@ -120,8 +119,7 @@ const unsubscriptionOf = ({ query }: PageRequest): Unsubscription => ({
 })
 
 /** `kind`: the kind that the button turns off. Without it, the emails were turned off. */
-function showUnsubscription({ page, show }: PageRequest, of: Unsubscription, kind?: EmailKind): FastifyReply {
-  const { t } = page.language
+function showUnsubscription({ page, show, t }: PageRequest, of: Unsubscription, kind?: EmailKind): FastifyReply {
   const action = pathTo(page, withQuery(PATHS.unsubscribe, of))
   const body = slip(html`<h1>${t('notifications.unsubscribe')}</h1>
 ${

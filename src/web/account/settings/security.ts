@@ -85,8 +85,7 @@ export async function showSecurity(
   request: OwnRequest,
   shown: { email?: string; payoutHandle?: string; keepsTokens?: boolean; refusal?: FormRefusal } = {},
 ): Promise<FastifyReply> {
-  const { deps, page, viewer, account } = request
-  const { t } = page.language
+  const { deps, page, viewer, account, t } = request
   const { email, payoutHandle, keepsTokens = false, refusal } = shown
   const body = (await isConfirmed(deps.db, viewer, deps.now()))
     ? securityView(page, {

@@ -30,8 +30,7 @@ export function sessionPages(pages: Pages): void {
 }
 
 /** Renders the list of devices, this device first. */
-export async function devicesSection({ deps, viewer, page }: OwnRequest): Promise<Markup> {
-  const { t, rich } = page.language
+export async function devicesSection({ deps, viewer, page, t, rich }: OwnRequest): Promise<Markup> {
   const sessions = await listSessions(deps.db, { accountId: viewer.id, now: deps.now() })
   const isThis = ({ id }: SessionRow): boolean => id === viewer.token.id
   const items = [...sessions]

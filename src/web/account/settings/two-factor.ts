@@ -55,8 +55,7 @@ export function twoFactorPages(pages: Pages): void {
 
 /** Shows the secret in the response to the form, which is not stored, and not at a URL. */
 function showSetUp(request: OwnRequest, setUp: TwoFactorSetUp, refusal?: FormRefusal): FastifyReply {
-  const { page } = request
-  const { t, rich } = page.language
+  const { page, t, rich } = request
   const { side, path: darkPath } = qrCode(setUp.uri)
   const path = pathTo(page, PATHS.security)
   const content = html`${hiddenField('flow', setUp.flow)}

@@ -57,8 +57,7 @@ export async function restoredForm({ deps, req, page, query }: OwnRequest): Prom
 }
 
 /** Shows that the page does not exist, with the texts that the user entered. */
-export function showLostForm({ page, show, req }: OwnRequest, error: ApiError): FastifyReply {
-  const { t } = page.language
+export function showLostForm({ show, req, t }: OwnRequest, error: ApiError): FastifyReply {
   const texts = Object.entries(fieldsToKeep(req.body)).filter(([name, value]) => value !== '' && name !== 'was')
   const areas = texts.map(
     (

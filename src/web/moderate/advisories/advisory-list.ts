@@ -19,8 +19,7 @@ export function advisoryListPage(pages: Pages): void {
 }
 
 async function showAdvisories(request: OwnRequest) {
-  const { deps, page, query } = request
-  const { t } = page.language
+  const { deps, page, query, t } = request
   const status = STATUSES.find((each) => each === query('status')) ?? 'review'
   const current = pageNumber(request)
   const counts = await countAdvisories(deps.db)

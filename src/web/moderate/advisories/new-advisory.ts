@@ -29,8 +29,7 @@ async function create(request: OwnRequest, _data: undefined, state: FormState): 
 }
 
 async function showNew(request: OwnRequest, _data: undefined, state: FormState): Promise<FastifyReply> {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   return showSection(request, {
     section: PATHS.moderationAdvisories,
     title: t('advisories.new'),

@@ -45,8 +45,7 @@ async function decide(
 }
 
 async function showAdvisory(request: OwnRequest, row: AdvisoryRow, state: FormState) {
-  const { page, deps } = request
-  const { t } = page.language
+  const { page, deps, t } = request
   const [author] = row.author_id === null ? [] : await listCachedUsers(deps, [row.author_id])
   const facts = pairs([
     [t('advisories.status'), advisoryStatus(page, row)],

@@ -26,8 +26,7 @@ const actionName = ({ language }: PageContext, action: string): string =>
   messageOr(language, `reports.action.${action}`, action)
 
 async function showLog(request: OwnRequest) {
-  const { deps, page, query } = request
-  const { t } = page.language
+  const { deps, page, query, t } = request
   const action = ACTIONS.find((each) => each === query('action'))
   const before = /^[1-9]\d{0,15}$/.test(query('before')) ? Number(query('before')) : undefined
   const rows = await listEntries(deps.db, { ofModeration: true, action }, { before, limit: ROWS + 1 })

@@ -96,8 +96,7 @@ async function removeAvatar({ deps, viewer }: OwnRequest, { account }: Data): Pr
 }
 
 function showUser(request: OwnRequest, data: Data, state: FormState) {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const { account, record } = data
   return showSection(request, {
     section: '',
@@ -123,9 +122,7 @@ function suspensionText(page: PageContext, { since, until, reason }: NonNullable
   return html`<p>${from} ${end}</p>${reason !== null && html`<p dir="auto">${reason}</p>`}`
 }
 
-function factsPart({ page, deps }: OwnRequest, { account, record }: Data): Markup {
-  const { language } = page
-  const { t } = language
+function factsPart({ page, deps, language, t }: OwnRequest, { account, record }: Data): Markup {
   const { user, counts } = record
   const yesNo = (value: boolean): string => t(value ? 'reports.yes' : 'reports.no')
   const number = (value: number): string => wholeNumber(language, value)

@@ -76,8 +76,7 @@ async function loadPicked({ deps, viewer }: OwnRequest, ids: readonly string[]):
 
 /** Shows the projects that are rejected with the same message. @throws ApiError unless they belong to one owner */
 export async function confirmSpam(request: OwnRequest, { choice }: Queue, form: FormState): Promise<FastifyReply> {
-  const { page } = request
-  const { t, rich } = page.language
+  const { page, t, rich } = request
   const rows = await loadPicked(request, pickedIds(form))
   const owner = rows[0]?.owner?.name ?? ''
   const seen = rows.map((row) => [hiddenField('ids', row.id), hiddenField('seen', row.seen)])

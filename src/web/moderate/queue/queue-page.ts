@@ -86,8 +86,7 @@ async function startNext({ deps, viewer }: OwnRequest, { choice, filter }: Queue
 }
 
 async function showQueue(request: OwnRequest, data: QueueData, state: FormState) {
-  const { page, field } = request
-  const { t } = page.language
+  const { page, field, t } = request
   const { choice, total, rows, records, median } = data
   if (field('do') === 'reject' && state.refusal?.field === 'message') return confirmSpam(request, data, state)
   const last = Math.max(1, Math.ceil(total / QUEUE_PAGE))
@@ -175,8 +174,7 @@ function noRows({ page }: OwnRequest, { choice, counts }: QueueData): Markup {
   })
 }
 
-function filters({ page, deps }: OwnRequest, choice: QueueChoice): Markup {
-  const { t } = page.language
+function filters({ page, deps, t }: OwnRequest, choice: QueueChoice): Markup {
   const named = (key: string, values: readonly string[]) =>
     values.map((value) => ({ value, label: messageOr(page.language, `moderate.${key}.${value}`, value) }))
   const types = queueTypes(deps.taxonomy).map((value) => {

@@ -37,8 +37,7 @@ export const rowId = (id: string): string => `p-${id}`
 const LONG_FACTOR = 2
 
 export function queueTable(request: OwnRequest, { rows, caption, isInner = false, ...of }: QueueTable): Markup {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const columns: Column[] = [
     { label: t('moderate.column.project') },
     { label: t('moderate.column.type'), room: 'far' },
@@ -61,8 +60,7 @@ function queueRow(
   row: QueueRow,
   of: Omit<QueueTable, 'rows' | 'caption'> & { isFirst: boolean },
 ): Row {
-  const { page, deps } = request
-  const { t } = page.language
+  const { page, deps, t } = request
   const types = projectTypesOf(deps.taxonomy, row.loaders ?? [])
   const type = PROJECT_TYPES.find((name) => types.includes(name))
   const typeText = type === undefined ? t('moderate.no-type') : typeName(page.language, type)

@@ -38,8 +38,7 @@ function filterOf({ query, deps }: OwnRequest): ReportFilter & { state: ReportSt
 }
 
 async function showReports(request: OwnRequest) {
-  const { deps, page } = request
-  const { t } = page.language
+  const { deps, page, t } = request
   const filter = filterOf(request)
   const current = pageNumber(request)
   const counts = await countReportGroups(deps.db, filter)
@@ -62,8 +61,7 @@ async function showReports(request: OwnRequest) {
   })
 }
 
-function filters({ page, deps }: OwnRequest, query: Readonly<Record<string, string>>): Markup {
-  const { t } = page.language
+function filters({ page, deps, t }: OwnRequest, query: Readonly<Record<string, string>>): Markup {
   return filterForm(page, {
     selects: [
       {

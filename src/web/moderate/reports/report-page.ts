@@ -97,8 +97,7 @@ async function reopen({ deps, viewer }: OwnRequest, { report }: Data): Promise<O
 }
 
 async function showReport(request: OwnRequest, data: Data, state: FormState) {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const { report, group } = data
   const name = group.item?.name ?? t('reports.item.deleted', { id: group.item_id })
   return showSection(request, {
@@ -143,8 +142,7 @@ async function reportsPart(
   { report, reports, replies, names }: Data,
   state: FormState,
 ): Promise<Markup> {
-  const { page, texts } = request
-  const { t } = page.language
+  const { page, texts, t } = request
   const picked = state.list('ids', report.closed ? [] : [report.id])
   const items: Markup[] = []
   for (const each of reports) {

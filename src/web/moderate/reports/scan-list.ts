@@ -63,8 +63,7 @@ async function repeat({ deps, field }: OwnRequest, data: Data): Promise<Outcome>
 }
 
 function showScans(request: OwnRequest, data: Data, state: FormState) {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const query = { state: data.state, query: data.text }
   const items = SCAN_STATES.map((each) => ({
     href: pathTo(page, withQuery(PATHS.moderationScans, { state: each, query: data.text })),

@@ -29,8 +29,7 @@ export function threadListPage(pages: Pages): void {
 }
 
 async function showThreads(request: OwnRequest) {
-  const { deps, page, query } = request
-  const { t } = page.language
+  const { deps, page, query, t } = request
   const type = TYPES.find((each) => each === query('type'))
   const current = pageNumber(request)
   const total = await countUnansweredThreads(deps.db, { type })

@@ -66,8 +66,7 @@ const oneOf = <Value extends string>(values: readonly Value[], text: string): Va
   values.find((value) => value === text)
 
 async function showEntries(request: OwnRequest): Promise<FastifyReply> {
-  const { deps, page, query } = request
-  const { t } = page.language
+  const { deps, page, query, t } = request
   const subject = await loadSubject(request)
   const { projectId, version, against } = subject
   const current = pageNumber(request)
@@ -136,8 +135,7 @@ function fileEntries(
     hrefOf: (more: Record<string, string>) => string
   },
 ): Markup {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const { file, listed, against: other } = of.entries
   const head = html`<h3 id="f-${file.id}"><bdi>${file.filename}</bdi></h3>`
   if (listed === undefined)
@@ -194,8 +192,7 @@ function filter(
 }
 
 async function showEntry(request: OwnRequest): Promise<FastifyReply> {
-  const { deps, page, query } = request
-  const { language } = page
+  const { deps, page, query, language } = request
   const subject = await loadSubject(request)
   const { projectId, version, against } = subject
   const fileId = query('file')

@@ -65,8 +65,7 @@ async function showReview(
   state: FormState,
   message = state.text('message'),
 ): Promise<FastifyReply> {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const { view, changes } = review
   const path = projectPath(view)
   const isOutdated = state.refusal?.status === 409 && ['stay', 'next'].includes(request.field('do'))

@@ -65,8 +65,7 @@ async function confirm({ deps, viewer }: OwnRequest, data: Data, state: FormStat
 }
 
 function showDeletion(request: OwnRequest, data: Data, state: FormState): FastifyReply {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const { kind, id, concerned, typed } = data
   const { projects, versions } = concerned
   const takedown = takedownPath(kind, id)

@@ -81,8 +81,7 @@ const choose = async (request: OwnRequest, _data: undefined, state: FormState) =
   showTakedown(request, undefined, state)
 
 async function preview(request: OwnRequest, _data: undefined, state: FormState): Promise<Outcome> {
-  const { deps, page, texts } = request
-  const { t } = page.language
+  const { deps, page, texts, t } = request
   const takedown = takedownOf(request, state)
   const { concerned, blocked } = await previewTakedown(deps, takedown)
   const message = takedown.message === undefined ? undefined : await texts.render(takedown.message, page)
@@ -153,8 +152,7 @@ function projectList(page: PageContext, { kind }: Takedown, { projects, versions
 }
 
 async function showTakedown(request: OwnRequest, _data: undefined, state: FormState) {
-  const { deps, page, query } = request
-  const { t } = page.language
+  const { deps, page, query, t } = request
   const isNew = !state.isSubmitted
   const kind = TAKEDOWN_KINDS.find((each) => each === (isNew ? query('kind') : state.text('kind'))) ?? 'project'
   const id = isNew ? query('id') : state.text('id')

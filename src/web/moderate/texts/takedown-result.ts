@@ -79,8 +79,7 @@ async function loadTakedown({ deps, param }: OwnRequest): Promise<Data> {
 }
 
 function showResult(request: OwnRequest, data: Data) {
-  const { page, query, deps, viewer } = request
-  const { t } = page.language
+  const { page, query, deps, viewer, t } = request
   const { takedown, parts, blocked, blockedTotal } = data
   const report = query('report')
   const isUndone = takedown.undone !== null
@@ -166,8 +165,7 @@ function partPath({ kind, id }: TakenPart, { before }: TakedownRow): string {
 }
 
 async function showBlocked(request: OwnRequest) {
-  const { deps, page } = request
-  const { t } = page.language
+  const { deps, page, t } = request
   const current = pageNumber(request)
   const total = await countBlockedFiles(deps.db)
   const files = await listBlockedFiles(deps.db, { limit: ROWS, offset: offsetOf(current) })
@@ -184,8 +182,7 @@ async function showBlocked(request: OwnRequest) {
   })
 }
 
-function blockedTable({ page, viewer }: OwnRequest, files: readonly BlockedFile[]): Markup {
-  const { t } = page.language
+function blockedTable({ page, viewer, t }: OwnRequest, files: readonly BlockedFile[]): Markup {
   const mayLift = isAdmin(viewer)
   return listTable(page, {
     caption: t('reports.blocked.title'),

@@ -82,8 +82,7 @@ async function remove({ deps, field }: OwnRequest): Promise<Outcome> {
 async function showTexts(request: OwnRequest, { replies, edited }: Data, submitted: FormState) {
   const errors = submitted.errors.map((error) => (error.field === 'language' ? { ...error, field: LANGUAGE } : error))
   const state = { ...submitted, errors }
-  const { page, texts, field } = request
-  const { t } = page.language
+  const { page, texts, field, t } = request
   const body = state.text('body', edited?.body)
   const preview =
     field('do') === 'preview' && body !== ''

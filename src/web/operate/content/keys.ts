@@ -16,8 +16,7 @@ export function keyPages(pages: Pages): void {
 }
 
 function showKeys(request: OwnRequest) {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   return showOperator(request, {
     section: PATHS.operatorKeys,
     heading: t('ops.keys'),

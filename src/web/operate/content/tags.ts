@@ -106,8 +106,7 @@ function chosenName(data: TagPage): { name: string; count: number } {
   return row === undefined ? { name: '', count: 0 } : { name: nameOf(row), count: row.uses }
 }
 
-function askRenaming({ page, field }: OwnRequest, data: TagPage) {
-  const { t } = page.language
+function askRenaming({ field, t }: OwnRequest, data: TagPage) {
   const { name } = chosenName(data)
   const count = data.uses.get(name) ?? 0
   return {
@@ -118,15 +117,13 @@ function askRenaming({ page, field }: OwnRequest, data: TagPage) {
   }
 }
 
-function askRemoval({ page }: OwnRequest, data: TagPage) {
-  const { t } = page.language
+function askRemoval({ t }: OwnRequest, data: TagPage) {
   const { name, count } = chosenName(data)
   const consequences = [t('ops.tags.remove.text', { count }), t('operate.recorded')]
   return { title: t('ops.tags.remove.title', { name }), consequences, button: t('ops.tags.remove', { name }) }
 }
 
-function askReset({ page }: OwnRequest) {
-  const { t } = page.language
+function askReset({ t }: OwnRequest) {
   const title = t('ops.tags.reset.title')
   return { title, consequences: [t('ops.tags.reset.effect'), t('operate.recorded')], button: t('ops.tags.reset') }
 }
@@ -161,8 +158,7 @@ function chosen(data: TagPage): { rows: object[]; place: number } {
 }
 
 function showTags(request: OwnRequest, data: TagPage, state: FormState) {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const { list } = data
   const items = LISTS.map((name) => ({
     href: pathTo(page, `${PATHS.operatorTags}/${name}`),

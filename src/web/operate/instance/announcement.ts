@@ -63,8 +63,7 @@ function timeOf(text: string): string {
 const shownTime = (time: string | null): string => time?.slice(0, 16).replace('T', ' ') ?? ''
 
 function showAnnouncement(request: OwnRequest, data: InstanceSettings, state: FormState) {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const { announcement } = data.settings
   return showOperator(request, {
     section: PATHS.announcement,

@@ -93,8 +93,7 @@ async function removeLogo({ deps, viewer }: OwnRequest): Promise<Outcome> {
 }
 
 function showBranding(request: OwnRequest, data: InstanceSettings, state: FormState) {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   return showOperator(request, {
     section: PATHS.operatorSettings,
     heading: t('ops.settings'),

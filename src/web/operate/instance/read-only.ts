@@ -72,8 +72,7 @@ async function endMode({ deps, viewer, redirect }: OwnRequest): Promise<FastifyR
 const SHOWN_MAX = 20
 
 /** Renders who is signed in, so that the operator can see whom the mode interrupts. */
-async function signedInPart({ page, deps }: OwnRequest): Promise<Part> {
-  const { t } = page.language
+async function signedInPart({ page, deps, t }: OwnRequest): Promise<Part> {
   const { accounts, total } = await listSignedIn(deps.db, { now: new Date(deps.now()), limit: SHOWN_MAX })
   const table = listTable(page, {
     caption: t('ops.read-only.people'),
@@ -98,8 +97,7 @@ async function signedInPart({ page, deps }: OwnRequest): Promise<Part> {
 }
 
 async function showState(request: OwnRequest, { settings }: InstanceSettings): Promise<FastifyReply> {
-  const { page, deps } = request
-  const { t } = page.language
+  const { page, deps, t } = request
   const isOn = settings.read_only
   const message = isOn && html`<p dir="auto">${settings.read_only_message}</p>`
   const state = note(
@@ -130,8 +128,7 @@ async function showState(request: OwnRequest, { settings }: InstanceSettings): P
   })
 }
 function showBegin(request: OwnRequest, { settings }: InstanceSettings, state: FormState): FastifyReply {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const of = {
     title: t('ops.read-only.begin.title'),
     consequences: [t('ops.read-only.fails'), t('ops.read-only.works'), t('ops.read-only.signed-in')],

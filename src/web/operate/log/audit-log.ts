@@ -48,8 +48,7 @@ const typedOf = ({ query }: OwnRequest): Typed =>
   Object.fromEntries(FIELDS.map((name) => [name, query(name).trim()])) as Typed
 
 async function showLog(request: OwnRequest): Promise<FastifyReply> {
-  const { deps, page, query } = request
-  const { t } = page.language
+  const { deps, page, query, t } = request
   const typed = typedOf(request)
   const { value: filter, refusal } = await attempt(() => readFilter(request, typed), LABELS)
   const before = /^[1-9]\d{0,14}$/.test(query('before')) ? Number(query('before')) : undefined

@@ -30,8 +30,7 @@ export function userPages(pages: Pages): void {
 }
 
 function showAccount(request: OwnRequest, data: ManagedAccount): FastifyReply {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const { account } = data
   return showOperator(request, {
     section: PATHS.operatorUsers,

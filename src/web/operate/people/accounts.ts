@@ -30,8 +30,7 @@ export function accountPages(pages: Pages): void {
 }
 
 async function showAccounts(request: OwnRequest): Promise<FastifyReply> {
-  const { page, deps, query } = request
-  const { t } = page.language
+  const { page, deps, query, t } = request
   const [text, filter, current] = [query('q').trim(), query('show'), pageNumber(request)]
   const now = new Date(deps.now())
   const { accounts, total } = await listAccounts(deps.db, {

@@ -73,8 +73,7 @@ export function credentialPages(pages: Pages): void {
 
 /** Shows the link, which is not stored and cannot be shown again. */
 function showLink(request: OwnRequest, { account }: ManagedAccount, { url, expires }: { url: string; expires: Date }) {
-  const { page } = request
-  const { t, rich } = page.language
+  const { page, t, rich } = request
   return showOperator(request, {
     section: PATHS.operatorUsers,
     heading: t('ops.link.heading', { name: account.username }),

@@ -55,8 +55,7 @@ async function inviteUser(request: OwnRequest, _rows: Invitations, state: FormSt
   return showInvitations(request, await listInvitations(deps.db, { limit: ROWS, offset: 0 }), EMPTY, made)
 }
 
-function askRevocation({ page, field }: OwnRequest, rows: Invitations) {
-  const { t } = page.language
+function askRevocation({ field, t }: OwnRequest, rows: Invitations) {
   const name = rows.find(({ id }) => id === field('id'))?.email ?? t('ops.invitations.anyone')
   return {
     title: t('ops.invitations.revoke.title', { name }),
@@ -71,8 +70,7 @@ async function revoke({ deps, viewer, field }: OwnRequest): Promise<Outcome> {
 }
 
 function showInvitations(request: OwnRequest, rows: Invitations, state: FormState, made?: NewInvitationView) {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   return showOperator(request, {
     section: PATHS.operatorInvitations,
     heading: t('ops.invitations'),

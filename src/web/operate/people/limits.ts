@@ -57,8 +57,7 @@ async function grantRate(request: OwnRequest, _rows: GrantRow[], state: FormStat
   return { done: 'rate-granted' }
 }
 
-function askRevocation({ page, field }: OwnRequest, rows: GrantRow[]) {
-  const { t } = page.language
+function askRevocation({ page, field, t }: OwnRequest, rows: GrantRow[]) {
   const grant = rows.find(({ id }) => id === field('id'))
   return {
     title: t('ops.limits.revoke.title', { name: nameOf(page, grant) }),
@@ -73,8 +72,7 @@ async function revokeRate(request: OwnRequest): Promise<Outcome> {
 }
 
 function showLimits(request: OwnRequest, rows: GrantRow[], state: FormState) {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   return showOperator(request, {
     section: PATHS.operatorLimits,
     heading: t('ops.limits'),

@@ -97,8 +97,7 @@ async function saveRevenue({ deps, viewer }: OwnRequest, _data: Ledger, state: F
 }
 
 function showLedger(request: OwnRequest, data: Ledger, state: FormState) {
-  const { page, query } = request
-  const { t } = page.language
+  const { page, query, t } = request
   const of = (form: string): FormState => (state.text('do') === form ? state : EMPTY)
   return showOperator(request, {
     section: PATHS.operatorPayouts,

@@ -56,8 +56,7 @@ export function suspensionPages(pages: Pages): void {
   })
 }
 
-function suspensionFields({ page }: OwnRequest, _data: ManagedAccount, form: FormState): Part {
-  const { t } = page.language
+function suspensionFields({ page, t }: OwnRequest, _data: ManagedAccount, form: FormState): Part {
   const { errors } = form
   const wrong = errors.map((error) => (error.field === 'until' ? { ...error, field: 'days' } : error))
   return html`${textArea(page, { name: 'reason', label: t('ops.suspend.reason'), hint: t('ops.suspend.reason.hint'), value: form.text('reason'), maxLength: 1000, rows: 4, errors })}

@@ -70,8 +70,7 @@ async function writeDemo(request: OwnRequest, steps: Steps, form: FormState): Pr
 }
 
 function showSteps(request: OwnRequest, { settings, hasProjects }: Steps, state: FormState, signIns: SignIns = []) {
-  const { page, deps } = request
-  const { t } = page.language
+  const { page, deps, t } = request
   return showOperator(request, {
     section: PATHS.firstSteps,
     heading: t('operate.first-steps'),

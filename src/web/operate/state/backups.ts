@@ -22,8 +22,7 @@ export function backupPages(pages: Pages): void {
 }
 
 async function showBackups(request: OwnRequest) {
-  const { page, deps } = request
-  const { t, rich } = page.language
+  const { page, deps, t, rich } = request
   const backups = await loadBackups(deps.db, SHOWN)
   const commands = [
     ['operate.backups.make', 'depot backup /var/backups/depot/depot.tar'],

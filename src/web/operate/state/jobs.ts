@@ -69,8 +69,7 @@ async function retryOne({ deps, viewer, field }: OwnRequest, { state, task }: Li
 }
 
 function showJobs(request: OwnRequest, data: Listed, form: FormState) {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const { state, task, total, current } = data
   const href = (change: { state?: string | undefined; page?: string }) =>
     pathTo(page, withQuery(PATH, { task, state, ...change }))

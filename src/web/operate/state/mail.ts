@@ -52,8 +52,7 @@ async function sendTest({ deps, viewer }: OwnRequest): Promise<Outcome> {
 }
 
 function showMail(request: OwnRequest, { mail, shown }: Shown, form: FormState) {
-  const { page, query, account } = request
-  const { t, rich } = page.language
+  const { page, query, account, t, rich } = request
   const isRejected = !form.isSubmitted && query('test') === 'rejected'
   const test = buttonForm(page, {
     action: pathTo(page, PATH),

@@ -43,8 +43,7 @@ export function overviewPages(pages: Pages): void {
 }
 
 async function showOverview(request: OwnRequest) {
-  const { deps, page, checks } = request
-  const { language } = page
+  const { deps, page, checks, language } = request
   const period = periodOf(request)
   const overview = await loadOverview({ ...deps, checks }, period)
   const errors = await loadErrors(deps, period, { limit: ERRORS_SHOWN, offset: 0 })

@@ -35,9 +35,7 @@ export function searchIndexPages(pages: Pages): void {
 }
 
 function showIndex(request: OwnRequest, index: IndexStateView) {
-  const { page } = request
-  const { language } = page
-  const { t } = language
+  const { page, language, t } = request
   const rows: readonly [string, Part][] = [
     [t('operate.index.state'), t(`operate.index.state.${index.state}`)],
     [t('operate.index.documents'), t('operate.index.of', { documents: index.documents, projects: index.projects })],
@@ -76,9 +74,7 @@ function showIndex(request: OwnRequest, index: IndexStateView) {
   })
 }
 
-function progress({ page }: OwnRequest, { rebuild: running }: IndexStateView): Part {
-  const { language } = page
-  const { t } = language
+function progress({ page, language, t }: OwnRequest, { rebuild: running }: IndexStateView): Part {
   const content =
     running === null
       ? html`<p>${t('operate.index.requested')}</p>`
@@ -89,7 +85,7 @@ function progress({ page }: OwnRequest, { rebuild: running }: IndexStateView): P
 }
 
 function showRebuild(request: OwnRequest, { projects }: IndexStateView, form: FormState) {
-  const { t } = request.page.language
+  const { t } = request
   const question = {
     title: t('operate.index.rebuild.title'),
     consequences: [t('operate.index.rebuild.all', { projects }), t('operate.index.rebuild.old'), t('operate.recorded')],

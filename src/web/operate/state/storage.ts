@@ -40,9 +40,7 @@ async function measure({ deps, viewer }: OwnRequest): Promise<Outcome> {
 }
 
 function showStorage(request: OwnRequest, { storage, measures }: Shown, form: FormState) {
-  const { page } = request
-  const { language } = page
-  const { t, rich } = language
+  const { page, language, t, rich } = request
   const { measured, measuring, disk, growth } = storage
   const text =
     measured === null

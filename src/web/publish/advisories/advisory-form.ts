@@ -113,8 +113,7 @@ export async function advisoryForm(
   state: FormState,
   { action, versions }: { action: string; versions: readonly Version[] | undefined },
 ): Promise<Markup> {
-  const { page, viewer } = request
-  const { t } = page.language
+  const { page, viewer, t } = request
   const isDirect = isModerator(viewer)
   const references = { hint: t('advisories.references.hint', { kinds: REFERENCE_TYPES.join(', ') }) }
   return form(page, {
@@ -140,8 +139,7 @@ export async function advisoryForm(
   })
 }
 
-async function detailsField({ page, texts }: OwnRequest, state: FormState): Promise<Markup> {
-  const { t } = page.language
+async function detailsField({ page, texts, t }: OwnRequest, state: FormState): Promise<Markup> {
   const text = state.text('details')
   const label = t('manage.description.preview')
   const area = attributes({
@@ -157,8 +155,7 @@ async function detailsField({ page, texts }: OwnRequest, state: FormState): Prom
 ${text}</textarea><div class="prose" id="preview" aria-label="${label}" role="region" tabindex="0">${await texts.render(text, page)}</div></div>`
 }
 
-function affectedFields({ page }: OwnRequest, state: FormState, versions: readonly Version[] | undefined): Part {
-  const { t } = page.language
+function affectedFields({ page, t }: OwnRequest, state: FormState, versions: readonly Version[] | undefined): Part {
   const { errors } = state
   const chosen = state.list('versions')
   const offered = (versions ?? []).slice(0, CHOICES_MAX)

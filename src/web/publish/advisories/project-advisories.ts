@@ -35,8 +35,7 @@ export function projectAdvisoryPages(pages: Pages, taxonomy: Taxonomy): void {
 }
 
 async function showAdvisories(request: OwnRequest): Promise<FastifyReply> {
-  const { page, deps } = request
-  const { t } = page.language
+  const { page, deps, t } = request
   const data = await loadManagedProject(request)
   const redirect = toCanonical(request, data)
   if (redirect !== undefined) return redirect
@@ -66,8 +65,7 @@ const showNewAgain = (request: OwnRequest, data: ManagedProject, state: FormStat
   showNew(request, data, state)
 
 async function showNew(request: OwnRequest, data: ManagedProject, state: FormState): Promise<FastifyReply> {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const isEditable = may(data, 'UPLOAD_VERSION') || state.isSubmitted
   const action = pathTo(page, `${data.settings}${SECTION}/new`)
   return showProjectSettings(request, data, {

@@ -53,8 +53,7 @@ const pageOrCsv =
     prefersCsv(request.req.headers.accept, 'text/html') ? csv(request) : page(request)
 
 async function showAccount(request: OwnRequest, outage: Outage): Promise<FastifyReply> {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const subject = await subjectOfAccount(request)
   const content = await contentOf(request, subject, outage)
   return showDashboardPage(request, {
@@ -67,8 +66,7 @@ ${subject.projects.size === 0 ? noProjects(page) : content.body}`,
 }
 
 async function showProject(request: OwnRequest, outage: Outage): Promise<FastifyReply> {
-  const { page, viewer, query } = request
-  const { t } = page.language
+  const { viewer, query, t } = request
   const data = await loadManagedProject(request)
   const elsewhere = toCanonical(request, data)
   if (elsewhere !== undefined) return elsewhere

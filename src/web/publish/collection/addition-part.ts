@@ -23,8 +23,7 @@ export async function additionPart(
   { view }: ManagedCollection,
   state: FormState,
 ): Promise<Markup> {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const words = state.text('find', request.query('find')).trim().slice(0, WORDS_MAX)
   const input = attributes({
     type: 'search',

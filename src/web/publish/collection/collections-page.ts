@@ -21,8 +21,7 @@ export function ownCollectionsPage(pages: Pages): void {
 }
 
 async function showCollections(request: OwnRequest): Promise<FastifyReply> {
-  const { page, deps, viewer } = request
-  const { t } = page.language
+  const { page, deps, viewer, t } = request
   const all = await listCollectionsOf(deps.db, viewer, viewer.id)
   const { max } = await getQuota(deps.db, deps.config, viewer, 'collections')
   const { shown, pages } = listPage(request, all, { path: PATHS.dashboardCollections, size: PAGE_SIZE })

@@ -39,8 +39,7 @@ async function showDeletion(
   { view, path, statuses }: ManagedCollection,
   state: FormState,
 ): Promise<FastifyReply> {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const edit = `${path}/edit`
   const href = `${pathTo(page, edit)}#status`
   const question = {

@@ -35,8 +35,7 @@ export async function showEditor(
   data: ManagedCollection,
   { state: given, added }: Shown,
 ): Promise<FastifyReply> {
-  const { page, query } = request
-  const { t } = page.language
+  const { page, query, t } = request
   const { view, isCreator, path } = data
   const subject = { kind: 'collection', id: view.id } as const
   const state = await withLastEdit(request, stateOf(given), subject, editedField)
@@ -98,8 +97,7 @@ async function editForm(
   data: ManagedCollection,
   { state, listed, action }: Editing,
 ): Promise<Markup> {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const shown = listed.rows.map(({ id }) => id)
   const values = valuesOf(data, shown)
   const labels: Record<string, string> = {

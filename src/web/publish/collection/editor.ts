@@ -132,7 +132,7 @@ async function showUnknown(
   request: OwnRequest,
   { added, unknown }: { added: number; unknown: readonly string[] },
 ): Promise<Outcome> {
-  const { t } = request.page.language
+  const { t } = request
   const refusal = { field: 'lines', message: t('collections.unknown', { count: unknown.length }), status: 400 }
   const text: FormState['text'] = (name, current = '') => (name === 'lines' ? unknown.join('\n') : current)
   const state = { ...EMPTY, refusal, errors: [refusal], text }

@@ -32,8 +32,7 @@ async function create({ deps, viewer }: OwnRequest, _data: null, state: FormStat
 }
 
 async function showNewCollection(request: OwnRequest, _data: null, state: FormState): Promise<FastifyReply> {
-  const { page, deps, viewer } = request
-  const { t } = page.language
+  const { page, deps, viewer, t } = request
   const content = html`${COLLECTION_FIELDS.controls(page, state, {}, { name: { hasFocus: !state.isSubmitted } })}
 <div class="line"><a class="button" href="${pathTo(page, PATHS.dashboardCollections)}">${t('work.cancel')}</a><button class="main" name="do" value="create">${t('collections.create')}</button></div>`
   return showWork(request, {

@@ -51,7 +51,7 @@ type DashboardPage = Omit<WorkPage, 'subject' | 'sections'> & { path: string; fa
 
 /** Shows a page of the dashboard in its frame. */
 export function showDashboardPage(request: OwnRequest, of: DashboardPage): FastifyReply {
-  const { t } = request.page.language
+  const { t } = request
   const { path, facts = [], tools, ...page } = of
   return showWork(request, {
     ...page,

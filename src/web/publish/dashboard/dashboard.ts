@@ -50,8 +50,7 @@ async function restore({ deps, viewer }: OwnRequest, _data: null, form: FormStat
 }
 
 async function showDashboard(request: OwnRequest, _data: null, form: FormState): Promise<FastifyReply> {
-  const { page, deps, viewer, query } = request
-  const { t } = page.language
+  const { page, deps, viewer, query, t } = request
   const all = await listOwnProjects(request)
   const filter = await loadOwnerFilter(request, all)
   const owners = new Map(all.map(({ project }) => [project.id, project.organization_id]))
@@ -90,8 +89,7 @@ async function projectSection(
     filter: OwnerFilter
   },
 ): Promise<Markup> {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const { projects, trends, items, filter } = of
   const path = withQuery(PATHS.dashboardProjects, { of: filter.chosen })
   const all = html`<a href="${pathTo(page, path)}">${t('publish.projects.all', { count: projects.length })}</a>`
@@ -127,8 +125,7 @@ export function noProjects(page: PageContext): Markup {
 
 /** The page that "Publish" leads to: the projects of the user, and a new project. */
 async function showChooser(request: OwnRequest): Promise<FastifyReply> {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const projects = sortProjects(await listOwnProjects(request), '-updated')
   const link = (path: string, name: string) => html`<li><a href="${pathTo(page, path)}"><bdi>${name}</bdi></a></li>`
   const list = html`<ul class="stack">${projects.map(({ view }) => link(`${projectPath(view)}/versions/new`, view.name))}</ul>`

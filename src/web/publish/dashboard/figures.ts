@@ -18,8 +18,7 @@ export async function figures(
   request: OwnRequest,
   { projects, trends }: { projects: readonly OwnProject[]; trends: Trends | undefined },
 ): Promise<Markup> {
-  const { page, deps, viewer } = request
-  const { t } = page.language
+  const { page, deps, viewer, t } = request
   const balance = await getBalance(deps.db, viewer.id, page.now)
   const { currency } = await getSettings(deps)
   const followers = projects.reduce((total, { view }) => total + view.followers, 0)

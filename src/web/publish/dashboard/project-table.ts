@@ -76,8 +76,7 @@ type Shown = RowData & {
   picked: readonly string[] | undefined
 }
 
-export function projectTable({ page, deps }: OwnRequest, projects: readonly OwnProject[], of: Shown): Markup {
-  const { t } = page.language
+export function projectTable({ page, deps, t }: OwnRequest, projects: readonly OwnProject[], of: Shown): Markup {
   const sortable = (name: string, label: string, more: Partial<Column> = {}): Column => {
     const isAscending = of.sort === name
     const isDescending = of.sort === `-${name}`

@@ -52,8 +52,7 @@ async function choose(request: OwnRequest, data: null, state: FormState): Promis
 
 /** Shows the changes of each project. */
 async function review(request: OwnRequest, _data: null, state: FormState): Promise<Outcome> {
-  const { page, deps, viewer } = request
-  const { t } = page.language
+  const { page, deps, viewer, t } = request
   const { ids, patch } = readChange(request, state)
   const changed = await planUpdates(deps, viewer, { ids, patch })
   return showDashboardPage(request, {
@@ -131,8 +130,7 @@ function applyForm(page: PageContext, state: FormState, changes: readonly Projec
 }
 
 async function showProjects(request: OwnRequest, _data: null, state: FormState): Promise<FastifyReply> {
-  const { page, query, deps, viewer } = request
-  const { t } = page.language
+  const { page, query, deps, viewer, t } = request
   const all = await listOwnProjects(request)
   const filter = await loadOwnerFilter(request, all)
   const projects = all.filter(({ project }) => isShown(filter, project.organization_id))

@@ -87,8 +87,7 @@ const nameOf = ({ page }: OwnRequest, { version_number: number }: DraftRow): str
   number === '' ? page.language.t('publish.uploads.no-number') : number
 
 async function showUploads(request: OwnRequest, rows: readonly Draft[], form: FormState): Promise<FastifyReply> {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const table = draftTable(request, rows, new Set(form.list('ids')))
   const list = rows.some(canDiscard)
     ? bulkForm(page, {
@@ -108,9 +107,8 @@ async function showUploads(request: OwnRequest, rows: readonly Draft[], form: Fo
 }
 
 function draftTable(request: OwnRequest, rows: readonly Draft[], picked: ReadonlySet<string>): Markup {
-  const { page } = request
-  const { language, now } = page
-  const { t } = language
+  const { page, language, t } = request
+  const { now } = page
   return listTable(page, {
     caption: t('publish.uploads'),
     columns: [

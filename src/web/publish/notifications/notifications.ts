@@ -103,8 +103,7 @@ async function load(request: OwnRequest): Promise<Listed> {
 }
 
 function show(request: OwnRequest, listed: Listed, state: FormState): FastifyReply {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const { filter, current, last, counts, items } = listed
   return showWork(request, {
     title: t('notifications.title'),

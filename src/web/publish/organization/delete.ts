@@ -44,8 +44,7 @@ async function remove(
 }
 
 async function showDeletion(request: OwnRequest, data: ManagedOrganization, state: FormState): Promise<FastifyReply> {
-  const { page, deps, viewer } = request
-  const { t } = page.language
+  const { page, deps, viewer, t } = request
   const { organization, view, settings, team } = data
   const ids = await listOrganizationProjectIds(deps.db, viewer, [organization.id])
   const ownerId = team.members.find(({ is_owner }) => is_owner)?.account_id ?? ''
@@ -82,8 +81,7 @@ async function heritage(
   { settings }: ManagedOrganization,
   { ids, owner }: { ids: readonly string[]; owner: string },
 ): Promise<Part> {
-  const { page, deps, viewer } = request
-  const { t } = page.language
+  const { page, deps, viewer, t } = request
   const { shown, pages } = listPage(request, ids, { path: `${settings}/delete`, size: PAGE_SIZE })
   const views = (await listVisibleProjects(deps, viewer, shown)).map(viewOf)
   const table: Markup = listTable(page, {

@@ -49,8 +49,7 @@ async function save({ deps, viewer }: OwnRequest, data: ManagedOrganization, sta
 }
 
 function showGeneral(request: OwnRequest, data: ManagedOrganization, state: FormState): Promise<FastifyReply> {
-  const { page, deps } = request
-  const { t } = page.language
+  const { page, deps, t } = request
   const { view, settings } = data
   // A refused form shows what was entered, even if the permission was removed in the meantime.
   const isEditable = may(data, 'EDIT_DETAILS') || state.isSubmitted

@@ -71,8 +71,7 @@ function heirsOf({ viewer }: OwnRequest, { member, shown }: OrganizationTeam): S
 }
 
 async function askTransfer(request: OwnRequest, data: OrganizationTeam, state: FormState) {
-  const { page, deps, viewer } = request
-  const { t } = page.language
+  const { deps, viewer, t } = request
   const heir = acceptedOf(data.shown.rows).find(({ account_id }) => account_id === state.text('user_id'))
   if (heir === undefined) throw validationError('user_id', 'must be a member of the organization')
   const names = { member: heir.user.username, name: data.view.name }
@@ -91,7 +90,7 @@ async function give({ deps, viewer }: OwnRequest, { team }: OrganizationTeam, st
 }
 
 function showMembers(request: OwnRequest, data: OrganizationTeam, state: FormState): Promise<FastifyReply> {
-  const { t } = request.page.language
+  const { t } = request
   return showOrganizationSettings(request, data, {
     section: '/members',
     heading: t('people.members'),
@@ -103,8 +102,7 @@ function showMembers(request: OwnRequest, data: OrganizationTeam, state: FormSta
 }
 
 function transferPart(request: OwnRequest, data: OrganizationTeam, state: FormState): Part {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const heirs = heirsOf(request, data)
   const isOwner = data.member?.is_owner === true
   if (heirs.length === 0 && !isOwner) return false

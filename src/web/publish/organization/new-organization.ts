@@ -47,8 +47,7 @@ async function create({ deps, viewer }: OwnRequest, _data: null, state: FormStat
 }
 
 async function showNewOrganization(request: OwnRequest, _data: null, state: FormState): Promise<FastifyReply> {
-  const { page, deps, viewer } = request
-  const { t } = page.language
+  const { page, deps, viewer, t } = request
   const name = state.text('name').trim()
   const suggestion = name === '' ? '' : await suggestOrganizationSlug(deps.db, state.text('slug').trim() || name)
   const isTaken = state.errors.some(({ field }) => field === 'slug')

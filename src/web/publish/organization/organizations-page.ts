@@ -40,8 +40,7 @@ export async function decline({ deps, viewer }: OwnRequest, _data: null, form: F
 }
 
 async function showOrganizations(request: OwnRequest, _data: null, form: FormState): Promise<FastifyReply> {
-  const { page, deps, viewer } = request
-  const { t } = page.language
+  const { page, deps, viewer, t } = request
   const all = await listOwnOrganizations(deps.db, viewer.id)
   const { current, max } = await getQuota(deps.db, deps.config, viewer, 'organizations')
   const own = all.filter(({ accepted }) => accepted)
@@ -75,8 +74,7 @@ const portrait = ({ deps }: OwnRequest, { name, icon_url }: OwnOrganization): Ma
 
 /** The organizations that have invited the user. */
 function invitations(request: OwnRequest, rows: readonly OwnOrganization[]): Part {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   if (rows.length === 0) return false
   const button = (command: string, text: string, { name, team_id }: OwnOrganization) =>
     buttonForm(page, {
@@ -93,9 +91,7 @@ function invitations(request: OwnRequest, rows: readonly OwnOrganization[]): Par
 }
 
 function organizationTable(request: OwnRequest, rows: readonly OwnOrganization[]): Markup {
-  const { page } = request
-  const { language } = page
-  const { t } = language
+  const { page, language, t } = request
   return listTable(page, {
     caption: t('organizations.title'),
     columns: [

@@ -53,8 +53,7 @@ async function listProjects(request: OwnRequest, { organization }: ManagedOrgani
 const mayAdd = (data: ManagedOrganization): boolean => data.member !== undefined && may(data, 'ADD_PROJECT')
 
 async function askAddition(request: OwnRequest, data: ManagedOrganization, state: FormState) {
-  const { page, deps, viewer } = request
-  const { t } = page.language
+  const { page, deps, viewer, t } = request
   const free = await listFreeProjects(deps.db, viewer.id)
   const project = free.find(({ id }) => id === state.text('project_id'))
   if (project === undefined) throw validationError('project_id', 'must be one of your own projects')
@@ -77,7 +76,7 @@ type Removal = { ids: readonly string[]; owner: ShownRow; leaving: readonly Show
 
 /** @throws ApiError `validation_error` without a selection or a new owner */
 async function readRemoval(request: OwnRequest, data: ManagedOrganization, state: FormState): Promise<Removal> {
-  const { t } = request.page.language
+  const { t } = request
   const ids = [...new Set(state.list('ids'))]
   if (ids.length === 0) {
     const message = t('publish.bulk.select')
@@ -91,8 +90,7 @@ async function readRemoval(request: OwnRequest, data: ManagedOrganization, state
 
 /** Shows who becomes the owner of each project, and who loses access. */
 async function askRemoval(request: OwnRequest, data: ManagedOrganization, state: FormState) {
-  const { page, deps, viewer } = request
-  const { t } = page.language
+  const { page, deps, viewer, t } = request
   const { ids, owner, leaving } = await readRemoval(request, data, state)
   const projects = (await listVisibleProjects(deps, viewer, ids)).filter(
     ({ organization_id }) => organization_id === data.organization.id,
@@ -127,8 +125,7 @@ async function remove(request: OwnRequest, data: ManagedOrganization, state: For
 }
 
 async function showProjects(request: OwnRequest, data: ManagedOrganization, state: FormState): Promise<FastifyReply> {
-  const { page, query } = request
-  const { t } = page.language
+  const { page, query, t } = request
   const projects = await listProjects(request, data)
   const sort = SORTS.find((name) => name === query('sort')) ?? '-downloads'
   const path = pathOf(data)
@@ -164,8 +161,7 @@ async function removalForm(
   data: ManagedOrganization,
   { state, table, action }: { state: FormState; table: Part; action: string },
 ): Promise<Markup> {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const rows = acceptedOf((await loadRows(request, data.team)).rows)
   const owner = state.text('new_owner', rows.find(({ is_owner }) => is_owner)?.account_id)
   const options = rows.map(
@@ -181,8 +177,7 @@ async function removalForm(
 }
 
 async function additionPart(request: OwnRequest, data: ManagedOrganization, state: FormState): Promise<Markup> {
-  const { page, deps, viewer } = request
-  const { t } = page.language
+  const { page, deps, viewer, t } = request
   const free = await listFreeProjects(deps.db, viewer.id)
   const content =
     free.length === 0

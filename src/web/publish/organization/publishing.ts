@@ -33,7 +33,7 @@ async function loadPublishing(request: OwnRequest): Promise<PublishingOrganizati
 }
 
 function showPublishing(request: OwnRequest, data: PublishingOrganization, state: FormState): Promise<FastifyReply> {
-  const { t } = request.page.language
+  const { t } = request
   const { overview, view, settings } = data
   const isEditable = may(data, 'EDIT_DETAILS') || state.isSubmitted
   const path = `${settings}/publishing`

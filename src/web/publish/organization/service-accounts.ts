@@ -98,8 +98,7 @@ async function revoke({ deps, viewer }: OwnRequest, { organization }: ServiceOrg
 
 /** The first request shows what the token can do; the second, from that page, creates it. */
 async function token(request: OwnRequest, data: ServiceOrganization, state: FormState): Promise<Outcome> {
-  const { deps, accounts, viewer, page } = request
-  const { t } = page.language
+  const { deps, accounts, viewer, page, t } = request
   const account = data.accounts.find(({ id }) => id === state.text('account'))
   if (account === undefined) throw validationError('account', 'must be one of the service accounts')
   const days = Number(state.text('days'))
@@ -159,7 +158,7 @@ function showPart(
 }
 
 function showServiceAccounts(request: OwnRequest, data: ServiceOrganization, state: FormState): Promise<FastifyReply> {
-  const { t } = request.page.language
+  const { t } = request
   return showOrganizationSettings(request, data, {
     section: '/service-accounts',
     heading: t('organizations.services.title'),
@@ -174,9 +173,7 @@ function showServiceAccounts(request: OwnRequest, data: ServiceOrganization, sta
 }
 
 function list(request: OwnRequest, { accounts, settings }: ServiceOrganization): Part {
-  const { page } = request
-  const { language } = page
-  const { t } = language
+  const { page, t } = request
   const action = pathTo(page, `${settings}/service-accounts`)
   const items = accounts.map(
     ({ id, username, tokens }) => html`<li class="stack"><div class="row"><div class="grow">

@@ -61,8 +61,7 @@ export async function showOrganizationSettings(
   data: ManagedOrganization,
   { needs, isToSee = false, notes, ...of }: SettingsPage<OrganizationPermission>,
 ): Promise<FastifyReply> {
-  const { page, deps } = request
-  const { t } = page.language
+  const { page, deps, t } = request
   const { view, settings, member, team } = data
   const members = team.members.filter(({ accepted }) => accepted)
   const canGrant = ({ organization_permissions }: (typeof members)[number]) =>

@@ -45,8 +45,7 @@ export function followsPage(pages: Pages): void {
 
 /** `created`: the addresses of a feed, which the page shows once. */
 async function showFollows(request: OwnRequest, created?: Addresses) {
-  const { deps, viewer, page, setup } = request
-  const { t } = page.language
+  const { deps, viewer, page, setup, t } = request
   const ids = await listFollowedIds(deps.db, viewer.id)
   const { shown, pages } = listPage(request, ids, { path: PATHS.follows, size: ROWS })
   const projects = (await listVisibleProjects(deps, viewer, shown)).map(viewOf)

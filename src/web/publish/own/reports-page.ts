@@ -47,8 +47,7 @@ const crumbs = ({ language: { t } }: PageContext, isBelow = false) => [
 ]
 
 async function showReports(request: OwnRequest) {
-  const { deps, viewer, page } = request
-  const { t } = page.language
+  const { deps, viewer, page, t } = request
   const filter = { state: 'all', reporterId: viewer.id, count: SHOWN_MAX, offset: 0 } as const
   const reports = (await listReportPage(deps.db, filter)).reverse()
   return showWork(request, {
@@ -124,9 +123,7 @@ async function post({ deps, viewer }: OwnRequest, report: ReportRow, text: strin
 }
 
 async function showReport(request: OwnRequest, report: ReportRow, state: FormState) {
-  const { page, texts } = request
-  const { language } = page
-  const { t } = language
+  const { page, texts, language, t } = request
   const name = reasonName(language, report.report_type)
   const item = (await loadReportedItems(request, [report])).get(report.item_id)
   return showWork(request, {

@@ -174,8 +174,7 @@ async function unknownUser({ deps }: OwnRequest, username: string): Promise<ApiE
   return validationError('username', `User not found. ${hint}`)
 }
 
-function askRemoval({ page, viewer }: OwnRequest, data: TeamData, state: FormState) {
-  const { t } = page.language
+function askRemoval({ viewer, t }: OwnRequest, data: TeamData, state: FormState) {
   const row = memberOf(data, state)
   const names = { member: row.user.username, name: data.name }
   const kind = row.account_id === viewer.id ? 'leave' : row.accepted ? 'remove' : 'cancel-invitation'

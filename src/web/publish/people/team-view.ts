@@ -74,8 +74,7 @@ function columnChoice(page: PageContext, data: TeamData, columns: readonly Shown
 type Shown = { state: FormState; columns: readonly ShownRow[] }
 
 function matrixForm(request: OwnRequest, data: TeamData, { state, columns }: Shown): Markup {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const values = editableValues(data, columns)
   const matrices = FIELDS[data.kind].map((field) =>
     sheetPart({
@@ -114,8 +113,7 @@ function labelOf(page: PageContext, data: TeamData, name: string): string {
 type MatrixOf = Shown & { field: BitField; values: Readonly<Record<string, string | readonly string[]>> }
 
 function matrix(request: OwnRequest, data: TeamData, { field, columns, state, values }: MatrixOf): Markup {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const prefix = field === 'permissions' ? 'work.permission' : 'people.organization-permission'
   return permissionMatrix(page, {
     caption: t('people.matrix', { title: titleOf(page, data, field) }),
@@ -146,8 +144,7 @@ function matrix(request: OwnRequest, data: TeamData, { field, columns, state, va
 type Roles = { state: FormState; isOpen: boolean }
 
 function rolesPart(request: OwnRequest, data: TeamData, { state, isOpen }: Roles): Markup {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const total = data.rows.reduce((sum, row) => sum + (row.accepted ? row.payouts_split : 0), 0)
   const rows = data.rows.map((row) => {
     const { account_id: id, user } = row
@@ -214,8 +211,7 @@ function namesPart(request: OwnRequest, data: TeamData): Markup {
 
 /** The order of the members, and buttons that remove them. The forms above keep what was entered there. */
 function orderPart(request: OwnRequest, data: TeamData): Markup {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const button = (value: string, text: string, username: string): Markup =>
     html`<button class="tight" name="do" value="${value}">${text}<span class="vh"> ${username}</span></button>`
   const last = data.rows.length - 1
@@ -235,8 +231,7 @@ function orderPart(request: OwnRequest, data: TeamData): Markup {
   })
 }
 
-function invitePart({ page }: OwnRequest, data: TeamData, state: FormState): Markup {
-  const { t } = page.language
+function invitePart({ page, t }: OwnRequest, data: TeamData, state: FormState): Markup {
   const { errors } = state
   const presets = (Object.keys(PRESETS) as Preset[]).filter((value) =>
     isBitSubset(PRESETS[value], data.grantable.permissions ?? 0),

@@ -38,9 +38,7 @@ async function remove({ deps, viewer }: OwnRequest, data: ManagedProject, state:
 }
 
 async function showDeletion(request: OwnRequest, data: ManagedProject, state: FormState): Promise<FastifyReply> {
-  const { page, deps } = request
-  const { language } = page
-  const { t } = language
+  const { page, deps, language, t } = request
   const { view, settings } = data
   const [dependents, collections] = await Promise.all([
     countDependents(deps.db, view.id),

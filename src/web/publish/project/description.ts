@@ -64,8 +64,7 @@ async function showDescription(
   data: ManagedProject,
   { state, text, hasImage = false }: { state: FormState; text: string; hasImage?: boolean },
 ): Promise<FastifyReply> {
-  const { page, texts } = request
-  const { t } = page.language
+  const { page, texts, t } = request
   const isEditable = may(data, 'EDIT_BODY') || state.isSubmitted
   const rendered = await texts.render(text, page)
   return showProjectSettings(request, data, {

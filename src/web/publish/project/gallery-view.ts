@@ -27,8 +27,7 @@ type Gallery = { state: FormState; images: readonly GalleryImage[]; values: Reco
 const MAY = 'EDIT_DETAILS'
 
 export function showGallery(request: OwnRequest, data: ManagedProject, gallery: Gallery): Promise<FastifyReply> {
-  const { page, query } = request
-  const { t } = page.language
+  const { page, query, t } = request
   const { state } = gallery
   const isEditable = may(data, MAY) || state.isSubmitted
   const action = pathTo(page, `${data.settings}/gallery`)

@@ -41,8 +41,7 @@ async function saveGeneral(request: OwnRequest, data: ManagedProject, form: Form
 }
 
 function showGeneral(request: OwnRequest, data: ManagedProject, state: FormState) {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   // A refused form shows what was entered, even if the permission was removed in the meantime.
   const isEditable = may(data, 'EDIT_DETAILS') || state.isSubmitted
   const { view, settings } = data

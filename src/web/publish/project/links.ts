@@ -45,8 +45,7 @@ async function save(request: OwnRequest, data: ManagedProject, state: FormState)
 }
 
 function showLinks(request: OwnRequest, data: ManagedProject, state: FormState) {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const isEditable = may(data, 'EDIT_DETAILS') || state.isSubmitted
   return showProjectSettings(request, data, {
     section: '/links',
@@ -64,8 +63,7 @@ function platformName({ language: { t } }: PageContext, name: string): string {
 }
 
 function linksForm(request: OwnRequest, data: ManagedProject, state: FormState): Markup {
-  const { page, deps } = request
-  const { t } = page.language
+  const { page, deps, t } = request
   const current = editable(request, data)
   const nameOf = (field: string): string => platformName(page, field.slice(PREFIX.length))
   const isDonation = (field: string): boolean =>

@@ -56,8 +56,7 @@ async function loadTeam(request: OwnRequest): Promise<ProjectTeam> {
 }
 
 function showMembers(request: OwnRequest, data: ProjectTeam, state: FormState): Promise<FastifyReply> {
-  const { page } = request
-  const { t } = page.language
+  const { t } = request
   return showProjectSettings(request, data, {
     section: '/members',
     heading: t('people.members'),

@@ -44,7 +44,7 @@ async function save(request: OwnRequest, data: ManagedProject, state: FormState)
 }
 
 function showPublishing(request: OwnRequest, data: PublishedProject, state: FormState): Promise<FastifyReply> {
-  const { t } = request.page.language
+  const { t } = request
   const path = `${data.settings}/publishing`
   const isEditable = (may(data, 'EDIT_DETAILS') && may(data, 'UPLOAD_VERSION')) || state.isSubmitted
   const { overview, view } = data

@@ -72,8 +72,7 @@ export async function showProjectSettings(
   data: ManagedProject,
   { needs, isToSee = false, notes, ...of }: SettingsPage<ProjectPermission>,
 ): Promise<FastifyReply> {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   return showSettings(request, of, {
     settings: data.settings,
     subject: projectSubject(request, data),

@@ -79,8 +79,7 @@ async function save(request: OwnRequest, data: ManagedProject, state: FormState)
 }
 
 function showTags(request: OwnRequest, data: ManagedProject, state: FormState) {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const isEditable = may(data, 'EDIT_DETAILS') || state.isSubmitted
   return showProjectSettings(request, data, {
     section: '/tags',
@@ -102,8 +101,7 @@ function categoriesFor({ deps }: OwnRequest, { view }: ManagedProject): string[]
 }
 
 function tagsForm(request: OwnRequest, data: ManagedProject, state: FormState): Markup {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const { errors } = state
   const current = editable(data)
   const names = categoriesFor(request, data)

@@ -101,8 +101,7 @@ async function giveToMember({ deps, viewer }: OwnRequest, data: Owned, state: Fo
 
 /** Names who gains and who loses access when the project joins an organization. */
 async function askOrganization(request: OwnRequest, data: Owned, state: FormState) {
-  const { deps, page } = request
-  const { t } = page.language
+  const { deps, page, t } = request
   const organization = data.organizations.find(({ id }) => id === state.text('organization'))
   if (organization === undefined) throw validationError('organization', 'must be one of your organizations')
   const team = (await listOwningTeams(deps, [{ organization_id: organization.id }])).get(organization.id)
@@ -118,8 +117,7 @@ async function giveToOrganization({ deps, viewer }: OwnRequest, data: Owned, sta
   return { done: 'organization-changed' }
 }
 
-function askRemoval({ page }: OwnRequest, data: Owned, state: FormState) {
-  const { t } = page.language
+function askRemoval({ page, t }: OwnRequest, data: Owned, state: FormState) {
   const { members, owning: leaving, view } = data
   const owner = leaving.find(({ account_id }) => account_id === state.text('new_owner'))
   if (owner === undefined) throw validationError('new_owner', 'must be a member of the organization')
@@ -139,7 +137,7 @@ async function takeFromOrganization({ deps, viewer }: OwnRequest, data: Owned, s
 }
 
 function showOrganization(request: OwnRequest, data: Owned, state: FormState): Promise<FastifyReply> {
-  const { t } = request.page.language
+  const { t } = request
   return showProjectSettings(request, data, {
     section: '/organization',
     heading: t('people.organization'),
@@ -151,7 +149,7 @@ function showOrganization(request: OwnRequest, data: Owned, state: FormState): P
 
 /** Adds the project to an organization, or removes it from its organization. */
 function organizationPart(request: OwnRequest, data: Owned, state: FormState): Markup {
-  const { t } = request.page.language
+  const { t } = request
   const { organization, organizations } = data
   if (organization !== undefined) {
     const text = html`<p>${t('people.owned-by', { name: organization })}</p>`
@@ -183,7 +181,7 @@ function organizationPart(request: OwnRequest, data: Owned, state: FormState): M
 }
 
 function showTransfer(request: OwnRequest, data: Owned, state: FormState): Promise<FastifyReply> {
-  const { t } = request.page.language
+  const { t } = request
   const others = data.members.filter(({ is_owner }) => !is_owner)
   const isFree = data.project.organization_id === null
   const select = memberSelect(request.page, { name: 'user_id', rows: others, state })

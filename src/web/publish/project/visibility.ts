@@ -96,8 +96,7 @@ async function restore(request: OwnRequest, data: ManagedProject, state: FormSta
 }
 
 function showVisibility(request: OwnRequest, data: ManagedProject, state: FormState): Promise<FastifyReply> {
-  const { page, query } = request
-  const { t } = page.language
+  const { page, query, t } = request
   const path = `${data.settings}/visibility`
   const [before, status] = [query('before'), query('status')]
   const mayUndo =
@@ -119,8 +118,7 @@ function showVisibility(request: OwnRequest, data: ManagedProject, state: FormSt
 type Shown = { state: FormState; path: string }
 
 function visibilityForm(request: OwnRequest, data: ManagedProject, { state, path }: Shown): Markup {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const current = editable(request, data)
   const labels = { status: t('people.visibility'), requested_status: t('people.visibility.later') }
   const box = (name: 'public_statistics' | 'monetized'): Part =>
@@ -143,8 +141,7 @@ function visibilityForm(request: OwnRequest, data: ManagedProject, { state, path
 }
 
 function statusCards(request: OwnRequest, data: ManagedProject, state: FormState): Markup {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const { view } = data
   const reviewed = isReviewed(request, data)
   const name = reviewed ? 'status' : 'requested_status'
@@ -176,8 +173,7 @@ function cardError({ errors }: FormState, name: string): Part {
 }
 
 function scheduleFields(request: OwnRequest, { view }: ManagedProject, state: FormState): Markup {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const zone = state.text('zone', lastZone(request))
   const shownZone = isTimeZone(zone) ? zone : 'UTC'
   const at = view.scheduled_at === null ? '' : toZoned(Date.parse(view.scheduled_at), shownZone)

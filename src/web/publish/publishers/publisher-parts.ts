@@ -62,8 +62,7 @@ type Shown = { overview: PublisherOverview; name: string; path: string; isEditab
 
 /** Shows the publishers, and for members who can change them the form of a new one. */
 export function publisherParts(request: OwnRequest, state: FormState, of: Shown): Part {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const { overview, isEditable } = of
   const list =
     overview.publishers.length === 0

@@ -127,8 +127,7 @@ async function remove({ deps, viewer }: OwnRequest, { id }: AffiliateCodeRow): P
 }
 
 async function showCodes(request: OwnRequest, listed: Listed, state: FormState): Promise<FastifyReply> {
-  const { deps, page, viewer, account } = request
-  const { t } = page.language
+  const { deps, page, viewer, account, t } = request
   const { currency } = await getSettings(deps)
   const mayCreate = canCreateCodes(viewer, account)
   const list =
@@ -192,8 +191,7 @@ function creation(page: PageContext, state: FormState): Markup {
 }
 
 function showCode(request: OwnRequest, { id, source_name }: AffiliateCodeRow, state: FormState): FastifyReply {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const path = `${PATHS.affiliates}/${id}`
   const content = html`${FIELDS.controls(page, state, { source_name })}
 <div class="line"><button class="main" name="do" value="save">${t('work.save')}</button></div>`
@@ -223,7 +221,7 @@ function showCode(request: OwnRequest, { id, source_name }: AffiliateCodeRow, st
 }
 
 function showDeletion(request: OwnRequest, { id, source_name }: AffiliateCodeRow, state: FormState): FastifyReply {
-  const { t } = request.page.language
+  const { t } = request
   const question = {
     title: t('revenue.delete.title', { name: source_name }),
     consequences: [t('revenue.delete.effect'), t('revenue.delete.earnings')],

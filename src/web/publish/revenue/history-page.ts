@@ -33,8 +33,7 @@ async function listEntries({ deps, viewer }: OwnRequest): Promise<HistoryView> {
 }
 
 async function showHistory(request: OwnRequest): Promise<FastifyReply> {
-  const { deps, page } = request
-  const { t } = page.language
+  const { deps, page, t } = request
   const entries = await listEntries(request)
   const { currency } = await getSettings(deps)
   const { shown, pages } = listPage(request, entries, { path: PATH, size: ROWS })

@@ -27,8 +27,7 @@ export function projectRevenuePages(pages: Pages, taxonomy: Taxonomy): void {
 }
 
 async function showProjectRevenue(request: OwnRequest, data: ManagedProject): Promise<FastifyReply> {
-  const { page } = request
-  const { t, rich } = page.language
+  const { page, t, rich } = request
   const sees = may(data, 'VIEW_PAYOUTS')
   const members = (text: Part) => html`<a href="${pathTo(page, `${data.settings}/members`)}">${text}</a>`
   const own = (text: Part) => html`<a href="${pathTo(page, PATHS.revenue)}">${text}</a>`
@@ -43,9 +42,7 @@ async function showProjectRevenue(request: OwnRequest, data: ManagedProject): Pr
   })
 }
 
-async function months({ deps, page }: OwnRequest, { project, view }: ManagedProject): Promise<Part> {
-  const { language } = page
-  const { t } = language
+async function months({ deps, page, language, t }: OwnRequest, { project, view }: ManagedProject): Promise<Part> {
   const rows = await listProjectRevenue(deps.db, project.id)
   const { currency } = await getSettings(deps)
   const isMonetized = view.monetization_status === 'monetized'

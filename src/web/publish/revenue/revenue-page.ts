@@ -24,8 +24,7 @@ export function revenuePages(pages: Pages): void {
 }
 
 async function showRevenue(request: OwnRequest): Promise<FastifyReply> {
-  const { deps, viewer, page } = request
-  const { t } = page.language
+  const { deps, viewer, page, t } = request
   const balance = await getBalance(deps.db, viewer.id, deps.now())
   const { currency } = await getSettings(deps)
   return showDashboardPage(request, {
@@ -53,8 +52,7 @@ function balanceTiles(page: PageContext, balance: BalanceView, currency: string 
   return html`<dl class="tiles">${tiles.map(([name, label, value]) => html`<div><dt>${icon(page, name)}${label}</dt><dd class="big">${moneyTile(language, value, currency)}</dd></div>`)}</dl>`
 }
 
-function payoutPart({ page, account }: OwnRequest): Markup {
-  const { t, rich } = page.language
+function payoutPart({ page, account, t, rich }: OwnRequest): Markup {
   const settings = (text: Part) => html`<a href="${pathTo(page, PATHS.security)}#payout">${text}</a>`
   const { payout_handle: address } = account
   const text =

@@ -90,8 +90,7 @@ function threadOf({ view }: ManagedProject): string {
 }
 
 async function showReview(request: OwnRequest, data: ManagedProject, state: FormState): Promise<FastifyReply> {
-  const { page, deps } = request
-  const { t } = page.language
+  const { page, deps, t } = request
   const { project, view } = data
   const [items, place, median, changes] = await Promise.all([
     loadChecklist(deps.db, project.id),

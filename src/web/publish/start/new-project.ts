@@ -94,8 +94,7 @@ async function createDraft({ deps, viewer }: OwnRequest, _data: Start, state: Fo
 }
 
 async function showNewProject(request: OwnRequest, data: Start, state: FormState): Promise<FastifyReply> {
-  const { page, deps, viewer } = request
-  const { t } = page.language
+  const { page, deps, viewer, t } = request
   const name = state.text('name').trim()
   const isNamed = state.isSubmitted && name !== ''
   const suggestion = isNamed ? await suggestSlug(deps.db, name) : ''
@@ -117,8 +116,7 @@ ${draftForm(request, data, { state, suggestion, similar })}`,
 type Shown = { state: FormState; suggestion: string; similar: readonly SimilarProjectView[] }
 
 function draftForm(request: OwnRequest, { organizations }: Start, { state, suggestion, similar }: Shown): Markup {
-  const { page, deps } = request
-  const { t } = page.language
+  const { page, deps, t } = request
   const { errors } = state
   const isTaken = errors.some(({ field }) => field === 'slug')
   const slugHint =

@@ -45,8 +45,7 @@ async function confirmDeletion(request: OwnRequest, data: ManagedProject, state:
 }
 
 async function showDeletion(request: OwnRequest, state: FormState): Promise<FastifyReply> {
-  const { page, deps } = request
-  const { t } = page.language
+  const { page, deps, t } = request
   const { version, pages, project } = await loadEdited(request)
   const number = version.version_number
   const dependents = await countDependents(deps.db, version.id)
@@ -86,7 +85,7 @@ async function confirmFileDeletion(request: OwnRequest) {
 }
 
 async function showFileDeletion(request: OwnRequest, state: FormState): Promise<FastifyReply> {
-  const { t } = request.page.language
+  const { t } = request
   const { pages, file } = await fileOf(request)
   const question = {
     title: t('upload.file-delete.title', { name: file.filename }),

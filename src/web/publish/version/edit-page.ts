@@ -168,8 +168,7 @@ async function showEdit(
   data: Edited,
   { state, rows, refused = [], search }: Shown,
 ): Promise<FastifyReply> {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const { version, scan, pages } = data
   const stored = valuesOf(version, undefined)
   const values = shownValues(state, { ...stored, dependencies: rows ?? stored.dependencies })

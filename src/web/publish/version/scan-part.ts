@@ -19,8 +19,7 @@ const ID = 'scan'
 
 /** Renders the state of the scan unless the files have passed it. Text of the scanner is shown as it is. */
 export async function scanPart(request: OwnRequest, data: Scanned): Promise<Part> {
-  const { page, deps } = request
-  const { t } = page.language
+  const { page, deps, t } = request
   const { scan, version, view } = data
   if (scan === undefined || scan.state === 'pass') return html`<div id="${ID}"></div>`
   const reason = scan.reason !== null && html` <q dir="auto">${scan.reason}</q>`

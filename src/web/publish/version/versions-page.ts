@@ -64,8 +64,7 @@ async function changeVersions(
 }
 
 async function showVersions(request: OwnRequest, data: ManagedProject, form: FormState): Promise<FastifyReply> {
-  const { page, deps } = request
-  const { t } = page.language
+  const { page, deps, t } = request
   const current = pageNumber(request)
   const rows = await listAllVersions(deps.db, data.project.id, { limit: PER_PAGE, offset: (current - 1) * PER_PAGE })
   const last = Math.max(1, Math.ceil((rows[0]?.total ?? 0) / PER_PAGE))

@@ -53,8 +53,7 @@ async function save(request: OwnRequest, withdrawn: unknown): Promise<Outcome> {
 }
 
 async function showWithdrawal(request: OwnRequest, state: FormState): Promise<FastifyReply> {
-  const { page, deps } = request
-  const { t } = page.language
+  const { page, deps, t } = request
   const data = await loadEdited(request)
   const { version, pages, project } = data
   const offered = await listVersionTraits(deps.db, project.id, { offered: true, limit: CHOICES_MAX })

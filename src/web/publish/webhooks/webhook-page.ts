@@ -69,7 +69,7 @@ export function webhookPage<Data extends object>(
       return { ...data, ...(await loadWebhooks(request, frame.owner(data))) }
     },
     show: (request, data, state) => {
-      const { t } = request.page.language
+      const { t } = request
       const { open } = data
       const path = frame.path(data)
       if (!data.isManager)

@@ -10,8 +10,7 @@ import { advisoryDetails, advisoryFacts, advisoryHashes, advisoryStatusNote } fr
 
 /** Shows an advisory to everyone, and one that is not published to its author, members of the project and moderators. */
 export async function showAdvisory(request: PageRequest): Promise<FastifyReply> {
-  const { deps, viewer, page, param, show } = request
-  const { t } = page.language
+  const { deps, viewer, page, param, show, t } = request
   const row = await getVisibleAdvisory(deps, viewer, param('id'))
   const time = (at: Date | null): Part => at !== null && exactTime(page.language, at)
   const facts: [string, Part][] = [

@@ -32,8 +32,7 @@ export type Home = {
 }
 
 export function homeView(request: PageRequest, home: Home): Markup {
-  const { page, setup, deps } = request
-  const { language } = page
+  const { page, setup, deps, language } = request
   const { figures, trending, popular, newest, releases, collections, heading: title, text } = home
   const sortedBy = (sort: string) => withQuery(PATHS.search, { sort })
   const newIn = isSet(setup)

@@ -77,8 +77,7 @@ function listPage(request: PageRequest, found: FoundList, rows: readonly Project
 }
 
 function listView(request: PageRequest, shown: ShownList): Markup {
-  const { page } = request
-  const { language } = page
+  const { page, language } = request
   const { list } = shown
   const tab = (type: ProjectType | undefined, count: number) => ({
     href: pathTo(page, listUrl(withType(list, type), { all: [] })),

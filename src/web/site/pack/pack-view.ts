@@ -19,8 +19,7 @@ const LINKED_MAX = 3
 type Shown = { pack: ShownPack | undefined; loaderVersions: readonly string[] }
 
 export function packView(request: PageRequest, state: PackState, { pack, loaderVersions }: Shown): Markup {
-  const { page } = request
-  const { language } = page
+  const { page, language } = request
   const head = html`<h1>${language.t('site.pack')}</h1>
 <p class="soft">${language.t('site.pack.text')}</p>`
   if (pack === undefined) {

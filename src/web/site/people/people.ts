@@ -27,8 +27,7 @@ import { linkPanel, profilePage } from './profile.ts'
 import { loadSlice, type ProjectSlice } from './project-slice.ts'
 
 export async function showUser(request: PageRequest): Promise<FastifyReply> {
-  const { deps, viewer, page, show, param, redirectPermanently } = request
-  const { language } = page
+  const { deps, viewer, page, show, param, redirectPermanently, language } = request
   const cached = await getCachedUser(deps, param('name'))
   if (cached.username !== param('name')) return redirectPermanently(userPath(cached.username))
   const user = viewOf(cached)
@@ -101,8 +100,7 @@ export async function showOrganization(request: PageRequest): Promise<FastifyRep
 }
 
 export async function showCollection(request: PageRequest): Promise<FastifyReply> {
-  const { deps, viewer, page, show, param } = request
-  const { language } = page
+  const { deps, viewer, page, show, param, language } = request
   const id = param('id')
   const [row] = isIdForm(id) ? await listCollections(deps.db, viewer, [id]) : []
   if (row === undefined) throw notFound('collection')

@@ -34,8 +34,7 @@ type Profile = {
 
 /** Renders a profile with its projects. */
 export function profilePage(request: PageRequest, of: Profile): ShownPage {
-  const { page, deps } = request
-  const { language } = page
+  const { page, deps, language } = request
   const { rows, current, last, filter } = of.projects
   const hasAside = of.projects.total > 0 || (of.aside !== null && String(html`${of.aside}`).trim() !== '')
   const isNarrowed = filter.type !== undefined || filter.ignoresSetup

@@ -31,8 +31,7 @@ const OLDER_MAX = 100
 const TREE_MAX = 50
 
 export async function showDependencies(request: PageRequest, project: CachedProject): Promise<FastifyReply> {
-  const { deps, viewer, page, setup, show } = request
-  const { language } = page
+  const { deps, viewer, page, setup, show, language } = request
   const data = await loadProject(request, project)
   const current = data.offer === undefined ? [] : await loadTree(request, data.offer)
   const currentIds = new Set(current.map(({ project }) => project?.id))
@@ -89,8 +88,7 @@ const DEPENDENT_TYPES = defineCache<RememberDefinition<Awaited<ReturnType<typeof
 })
 
 export async function showUsedBy(request: PageRequest, project: CachedProject): Promise<FastifyReply> {
-  const { deps, page, show, query } = request
-  const { language } = page
+  const { deps, page, show, query, language } = request
   const data = await loadProject(request, project)
   const current = pageNumber(request)
   const types = offeredTypes(deps.taxonomy)

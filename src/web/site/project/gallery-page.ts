@@ -18,8 +18,7 @@ const IN_VIEWER = { sizes: '(min-width: 80rem) 77rem, 100vw', defaultSize: { wid
 
 /** Shows all images, or the image whose number the query contains. */
 export async function showGallery(request: PageRequest, project: CachedProject): Promise<FastifyReply> {
-  const { page, show, query } = request
-  const { language } = page
+  const { page, show, query, language } = request
   const data = await loadProject(request, project)
   const images = galleryOrder(data.view)
   const chosen = Number(/^[1-9]\d{0,3}$/.exec(query('image'))?.[0] ?? 0)

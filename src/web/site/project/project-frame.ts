@@ -146,8 +146,7 @@ ${download(request, data)}
 }
 
 function headDetails(request: PageRequest, data: ProjectData, origin: Part = null): Markup {
-  const { page } = request
-  const { language } = page
+  const { page, language } = request
   const { view } = data
   return html`<p class="what" dir="auto">${view.summary}</p>${origin}
 <dl class="facts"><div><dt>${language.t('site.downloads', { count: view.downloads })}</dt><dd>${countOf(language, view.downloads)}</dd></div><div><dt>${language.t('site.followers', { count: view.followers })}</dt><dd>${countOf(language, view.followers)}</dd></div><div><dt class="vh">${language.t('site.updated')}</dt><dd>${language.rich('site.updated-at', { at: timeAgo(language, new Date(view.updated), page.now) })}</dd></div></dl>

@@ -57,8 +57,7 @@ async function showForm(
   typed: Typed,
   refusal?: FormRefusal,
 ): Promise<FastifyReply> {
-  const { deps, page, show } = request
-  const { language } = page
+  const { deps, page, show, language } = request
   const { view, path } = data
   const errors = errorsOf({ refusal })
   const collections = await listSavedIn(deps.db, viewer.id, view.id)

@@ -35,8 +35,7 @@ const DIMENSIONS = ['version', 'loader', 'game-version', 'country'] as const
 type Dimension = (typeof DIMENSIONS)[number]
 
 export async function showStatistics(request: PageRequest, project: CachedProject): Promise<FastifyReply> {
-  const { page, show, viewer } = request
-  const { language } = page
+  const { page, show, viewer, language } = request
   const data = await loadProject(request, project)
   const downloads = await loadDownloads(request, data, viewer, spanOf(request))
   const siblings = typeof downloads === 'string' ? [] : await loadSiblings(request, data)

@@ -28,8 +28,7 @@ const RUNS_MAX = 4
 
 /** Shows all changes, newest first, or the changes after one version up to another. */
 export async function showChangelog(request: PageRequest, project: CachedProject): Promise<FastifyReply> {
-  const { deps, page, show, query, texts } = request
-  const { language } = page
+  const { deps, page, show, query, texts, language } = request
   const data = await loadProject(request, project)
   const paths = await loadVersionPaths(request, data)
   const ids = await listVersionIdsFor(deps, data.project.id, {})

@@ -24,8 +24,7 @@ const QUERY_LENGTH_MAX = 256
 type Choice = { file: string; folder: string; text: string; isOnlyDifferent: boolean }
 
 export async function showContents(request: PageRequest, project: CachedProject): Promise<FastifyReply> {
-  const { page, show, query } = request
-  const { language } = page
+  const { page, show, query, language } = request
   const loaded = await loadVersion(request, project)
   const { data, version, paths, previous } = loaded
   const before = previous === undefined ? undefined : viewOf(previous)
@@ -87,8 +86,7 @@ function entriesPart(
   request: PageRequest,
   { path, choice, chosen }: { path: string; choice: Choice; chosen: ContentsFile },
 ): Part {
-  const { page } = request
-  const { language } = page
+  const { page, language } = request
   const { entries = [], id } = chosen
   if (choice.text !== '' || choice.isOnlyDifferent) return entryList(request, { path, choice, chosen })
   const root = folderTree(entries)
@@ -105,8 +103,7 @@ function entryList(
   request: PageRequest,
   { path, choice, chosen }: { path: string; choice: Choice; chosen: ContentsFile },
 ): Part {
-  const { page } = request
-  const { language } = page
+  const { page, language } = request
   const wanted = choice.text.toLowerCase()
   const matching = (chosen.entries ?? []).filter(
     (entry) =>

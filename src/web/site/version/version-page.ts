@@ -100,8 +100,7 @@ export async function loadVersion(request: PageRequest, project: CachedProject):
 }
 
 export async function showVersion(request: PageRequest, project: CachedProject): Promise<FastifyReply> {
-  const { deps, viewer, page, show, texts } = request
-  const { language } = page
+  const { deps, viewer, page, show, texts, language } = request
   const loaded = await loadVersion(request, project)
   const { data, offer, version, paths, previous } = loaded
   const changelog = await texts.render(version.changelog ?? '', page)
@@ -185,9 +184,7 @@ function versionHead({ page }: PageRequest, { data, version, paths, previous, ne
 <nav class="steps" aria-label="${language.t('site.tab.versions')}"><ul>${link(previous, 'previous')}<li><a href="${pathTo(page, `${data.path}/versions`)}">${icon(page, 'list')}${language.t('project.version.all')}</a></li>${link(next, 'next')}</ul></nav></header>`
 }
 
-function detailsPanel({ page, deps }: PageRequest, { version }: VersionData, scan: Part): Markup {
-  const { language } = page
-  const { t } = language
+function detailsPanel({ page, deps, language, t }: PageRequest, { version }: VersionData, scan: Part): Markup {
   const games = versionRuns(deps.taxonomy, fieldTexts(version, 'game_versions'))
   const runs = environmentText(language, version.project_types, fieldText(version, 'environment'))
   return html`<section class="panel"><h2>${t('site.details')}</h2><dl class="pairs"><dt>${t('site.version')}</dt><dd><bdi>${version.version_number}</bdi></dd><dt>${t('site.facet.v')}</dt><dd>${games.join(', ')}</dd><dt>${t('site.facet.l')}</dt><dd>${tagNames(language, version.loaders).join(', ')}</dd>${runs !== undefined && html`<dt>${t('site.facet.e')}</dt><dd>${runs}</dd>`}<dt>${t('site.published')}</dt><dd>${exactTime(language, new Date(version.date_published))}</dd><dt>${t('site.column.downloads')}</dt><dd>${countOf(language, version.downloads)}</dd>${scan}${version.provenance !== undefined && builtFrom(page, version.provenance)}${version.origin !== undefined && html`<dt>${t('project.mirrored')}</dt><dd>${mirroredFrom(page, version.origin)}</dd>`}<dt>${t('site.version-id')}</dt><dd><code id="version-id">${version.id}</code></dd></dl>

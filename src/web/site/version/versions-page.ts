@@ -27,8 +27,7 @@ const VALUES_MAX = 20
 const RUNS_MAX = 6
 
 export async function showVersions(request: PageRequest, project: CachedProject): Promise<FastifyReply> {
-  const { deps, page, show, queries } = request
-  const { language } = page
+  const { deps, page, show, queries, language } = request
   const data = await loadProject(request, project)
   const paths = await loadVersionPaths(request, data)
   const filters = {

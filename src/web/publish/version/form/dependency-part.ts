@@ -26,8 +26,7 @@ type Drawn = {
 }
 
 export function dependencyPart(request: OwnRequest, of: Drawn): Markup {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const { data, previous, state } = of
   const items = data.rows.map((row, index) => dependencyItem(request, row, { ...of, index }))
   const heads = ['project', 'type', 'version', 'source'] as const
@@ -49,8 +48,7 @@ function dependencyItem(
   row: DependencyRow,
   { index, data, proposals }: Drawn & { index: number },
 ): Markup {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const { declared, project, file, type } = row
   const proposed = proposals?.dependencies.find(({ declared_id, project_id }) =>
     declared === '' ? project !== '' && project_id === project : declared_id === declared,
@@ -110,8 +108,7 @@ function openSearch(
   row: DependencyRow,
   { index, data, state }: Drawn & { index: number },
 ): Markup {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const field = textField(page, {
     name: searchField(index),
     label: t('upload.dependency.find-for', { name: row.declared }),

@@ -30,8 +30,7 @@ export function detailsPart(
   data: Details,
   { state, values, text }: Drawn & { text?: string },
 ): Markup {
-  const { page, deps } = request
-  const { t } = page.language
+  const { page, deps, t } = request
   const { errors } = state
   const from = (field: Field): Part => proposalHint(request, data.proposals, field)
   const { previous } = data
@@ -48,7 +47,7 @@ ${environmentField(request, deps.taxonomy, { state, values, hint: from('environm
 /** Says where the value comes from, or offers the values of sources that disagree. */
 function proposalHint(request: OwnRequest, proposals: ProposalsOf | undefined, field: Field): Part {
   const list = proposals?.[field].proposals ?? []
-  const { t } = request.page.language
+  const { t } = request
   return list.map(({ value, source }) => {
     const shown = list.length > 1 ? html`${t('upload.offered', { value: [value].flat().join(', ') })} ` : ''
     return html`${shown}<span data-from="${field}">${sourceText(request, source)}</span> `
@@ -77,8 +76,7 @@ function loaderChips(
   { view }: ManagedProject,
   { state, values, hint, packHint }: Drawn & { hint: Part; packHint: Part },
 ): Markup {
-  const { page, deps } = request
-  const { t } = page.language
+  const { page, deps, t } = request
   const chosen = state.list('loaders', values.loaders)
   const types = view.project_types
   const offered = [...deps.taxonomy.loaders.values()].filter(
@@ -101,8 +99,7 @@ function gameVersionChips(
   request: OwnRequest,
   { state, values, previous, hint }: Drawn & { previous: VersionView | undefined; hint: Part },
 ): Markup {
-  const { page, deps } = request
-  const { t } = page.language
+  const { page, deps, t } = request
   const chosen = new Set(state.list('game_versions', values.game_versions))
   const all = [...(deps.taxonomy.fields.get('game_versions')?.enumValues?.values() ?? [])].toSorted(
     (a, b) => b.rank - a.rank,

@@ -46,8 +46,7 @@ type Drawn = {
   text?: string
 }
 
-export function filesPart({ page, deps }: OwnRequest, of: Drawn): Markup {
-  const { t } = page.language
+export function filesPart({ page, deps, t }: OwnRequest, of: Drawn): Markup {
   const { version, state, refused, scan, text, waiting = [] } = of
   const accept = Object.keys(deps.fileRules.extensions)
     .map((extension) => `.${extension}`)

@@ -16,8 +16,7 @@ export async function publicationErrors(
   data: ManagedProject,
   { details }: ApiError,
 ): Promise<FormError[]> {
-  const { page } = request
-  const { t } = page.language
+  const { t } = request
   const { missing, version_id: same } = details ?? {}
   if (typeof same === 'string') return sameVersion(request, data, same)
   if (!Array.isArray(missing)) return []

@@ -117,8 +117,7 @@ export async function findKnownFile(
   { project, path }: ManagedProject,
   sha512: string,
 ): Promise<Known | undefined> {
-  const { deps, viewer, page } = request
-  const { t } = page.language
+  const { deps, viewer, page, t } = request
   const [found] = await resolveFiles(deps, viewer, { hashes: [sha512], algorithm: 'sha512' })
   if (found === undefined) return undefined
   if (found.projectId !== project.id) {

@@ -21,7 +21,7 @@ import { chosenTime } from './publish-part.ts'
 type Shown = { values: VersionValues; dependencies: DependencyData; refused: readonly RefusedFile[]; state: FormState }
 
 export async function uploadAside(request: OwnRequest, data: UploadData, of: Shown): Promise<Markup> {
-  const { t } = request.page.language
+  const { t } = request
   return html`<aside id="aside" aria-label="${t('upload.aside')}"><div class="stick scrolls">
 ${checksPanel(request, data, of)}
 ${await comparisonPanel(request, data, of)}
@@ -79,9 +79,7 @@ async function comparisonPanel(
   { values, dependencies }: Shown,
 ): Promise<Part> {
   if (previous === undefined) return false
-  const { page, deps } = request
-  const { language } = page
-  const { t } = language
+  const { page, deps, language, t } = request
   const change = (before: readonly string[], after: readonly string[]): Part => {
     const [added, removed] = [new Set(after).difference(new Set(before)), new Set(before).difference(new Set(after))]
     if (added.size + removed.size === 0) return t('upload.compare.same')
@@ -158,8 +156,7 @@ function previewPanel({ page, deps }: OwnRequest, { draft }: UploadData, { value
 }
 
 function requestPanel(request: OwnRequest, { project, draft }: UploadData, { values, state }: Shown): Markup {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const zone = state.text('zone', lastZone(request))
   const at = state.text('when') === 'at' ? chosenTime(state, zone) : undefined
   const { text, isWhole } = apiRequest({

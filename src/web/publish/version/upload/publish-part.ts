@@ -14,8 +14,7 @@ import { featuredBox } from '../status-part.ts'
 type Drawn = { state: FormState; isFeatured: boolean }
 
 export function publishPart(request: OwnRequest, { view }: UploadData, { state, isFeatured }: Drawn): Markup {
-  const { page, deps } = request
-  const { t } = page.language
+  const { page, deps, t } = request
   const when = state.text('when', 'now')
   const zone = state.text('zone', lastZone(request))
   const followers = { count: view.followers }

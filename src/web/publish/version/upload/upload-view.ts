@@ -34,8 +34,7 @@ export type Shown = {
 }
 
 export async function showUpload(request: OwnRequest, data: UploadData, shown: Shown): Promise<FastifyReply> {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const { state } = shown
   const mayUpload = may(data, 'UPLOAD_VERSION')
   const title = t('upload.title', { name: data.view.name })
@@ -83,8 +82,7 @@ function draftFacts(page: PageContext, { draft, view }: UploadData): readonly Pa
 }
 
 async function uploadForm(request: OwnRequest, data: UploadData, shown: Shown): Promise<Markup> {
-  const { page } = request
-  const { t } = page.language
+  const { page, t } = request
   const { draft, proposals, previous, scan, waiting } = data
   const { state = EMPTY, refused = [], search } = shown
   const stored = valuesOf(draft, proposals)
