@@ -117,7 +117,7 @@ export const EXCEPTIONS: readonly Exception[] = [
     form: { source: '^/[^/]+/[^/]+/version/[^/]+/dependencies/[^/]+\\.json$', flags: '' },
   },
   {
-    file: 'src/web/site/machines/oembed.ts',
+    file: 'src/web/site/machines/discovery.ts',
     code: "new RegExp(`^/(?:${[...PROJECT_TYPES, 'project'].join('|')})/([^/]+)(?:/|$)`)",
     bound: 'The types are words without special characters',
     form: { source: '^/(?:mod|modpack|project)/([^/]+)(?:/|$)', flags: '' },

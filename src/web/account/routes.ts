@@ -17,11 +17,9 @@ import { profilePages } from './settings/profile.ts'
 import { securityPages } from './settings/security.ts'
 import { sessionPages } from './settings/sessions.ts'
 import { twoFactorPages } from './settings/two-factor.ts'
-import { checkMailPages } from './sign-in/check-mail.ts'
-import { passwordStrengthPages } from './sign-in/password-strength.ts'
-import { passwordPages } from './sign-in/passwords.ts'
+import { passwordPages, passwordStrengthPages } from './sign-in/passwords.ts'
 import { signInPages } from './sign-in/sign-in.ts'
-import { firstAdminPages, signUpPages } from './sign-in/sign-up.ts'
+import { checkMailPages, firstAdminPages, signUpPages } from './sign-in/sign-up.ts'
 
 const ACCOUNT: Area = {
   defaults: { isUnlisted: true, className: 'page account' },

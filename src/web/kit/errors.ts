@@ -1,6 +1,11 @@
 // The error page: every error that no form shows.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { ApiError } from '#lib/errors.ts'
+import { findPreviousOwner, type NamedKind } from '#features/basics/previous-names/queries.ts'
+import { getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
+import type { ProjectView } from '#features/catalogue/projects/views.ts'
+import { getOrganization } from '#features/community/organizations/organization-cache.ts'
+import { getCachedUser } from '#features/people/users/user-cache.ts'
+import { ApiError } from '#lib/errors.ts'
 import { escapeText } from '#lib/text/xml.ts'
 import { asApiError, noteFailure } from '#platform/http/error-handler.ts'
 import { html, type Markup } from '#web/ui/html.ts'
@@ -8,8 +13,8 @@ import { isMessageKey } from '#web/ui/languages.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { slip } from '#web/ui/parts/lists.ts'
 import { translateRefusal, withoutRawNames } from '#web/ui/refusals.ts'
-import { findMovedPath } from './moved.ts'
-import { type Area, readRequest, type WebDeps } from './request.ts'
+import { organizationPath, projectPath, projectSegments, userPath } from './paths.ts'
+import { type Area, type PageRequest, readRequest, type WebDeps } from './request.ts'
 import { staleFormError } from './safety.ts'
 
 type Failure = { area: Area; thrown: Error; req: FastifyRequest; reply: FastifyReply }
@@ -49,4 +54,46 @@ ${known === undefined ? messageOf(page, error) : html`<p>${t(known, { seconds })
 ${status >= 500 && html`<p class="hint">${rich('error.request', { id: html`<code>${req.id}</code>` })}</p>`}
 <p><a class="button" href="${pathTo(page, wayOut.path)}">${t(wayOut.label)}</a></p>`)
   return show({ status, title, body, isUnlisted: true })
+}
+
+type MovedRequest = Pick<PageRequest, 'req' | 'deps' | 'viewer'>
+
+/** Returns the path and query with the present name, if the path has a previous name of something that the viewer sees. */
+async function findMovedPath({ req, deps, viewer }: MovedRequest): Promise<string | undefined> {
+  const { pathname, search } = new URL(req.raw.url ?? '', 'http://local')
+  const [, segment = '', named = '', ...below] = pathname.split('/')
+  const kind = kindOf(segment, projectSegments(deps.taxonomy))
+  if (kind === undefined) return undefined
+  const suffix = /:\w+(\.\w+)$/.exec(req.routeOptions.url ?? '')?.[1] ?? ''
+  const name = decodeURIComponent(named.slice(0, named.length - suffix.length))
+  const id = await findPreviousOwner(deps.db, kind, name)
+  if (id === undefined) return undefined
+  try {
+    return `${[await presentPath({ deps, viewer }, kind, id), ...below].join('/')}${suffix}${search}`
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return undefined
+    throw error
+  }
+}
+
+function kindOf(segment: string, projects: readonly string[]): NamedKind | undefined {
+  if (segment === 'user') return 'account'
+  if (segment === 'organization') return 'organization'
+  return projects.includes(segment) ? 'project' : undefined
+}
+
+/** @throws ApiError 404 if it is hidden from the viewer */
+async function presentPath(
+  { deps, viewer }: Pick<PageRequest, 'deps' | 'viewer'>,
+  kind: NamedKind,
+  id: string,
+): Promise<string> {
+  switch (kind) {
+    case 'project':
+      return projectPath(JSON.parse((await getProject(deps, viewer, id)).bytes.toString()) as ProjectView)
+    case 'organization':
+      return organizationPath((await getOrganization(deps, id)).slug)
+    case 'account':
+      return userPath((await getCachedUser(deps, id)).username)
+  }
 }

@@ -72,13 +72,7 @@ async function findReported({ deps, viewer }: PageRequest, type: string, id: str
   }
 }
 
-async function showForm(
-  request: PageRequest,
-  viewer: Viewer,
-  reported: Reported,
-  typed: Typed,
-  refusal?: FormRefusal,
-): Promise<FastifyReply> {
+async function showForm(request: PageRequest, viewer: Viewer, reported: Reported, typed: Typed, refusal?: FormRefusal) {
   const { deps, page, show, language } = request
   const open = await listOwnOpenReports(deps.db, viewer.id, reported)
   const title = language.t('site.report.title', { name: reported.name })

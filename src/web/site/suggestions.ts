@@ -4,7 +4,7 @@ import { findSuggestions } from '#features/reading/search/suggestions.ts'
 import { callerOf } from '#platform/http/limits/client-address.ts'
 import { PATHS, PROJECT_TYPES, projectPath, userPath, withQuery } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
-import { html, type Markup, type Part } from '#web/ui/html.ts'
+import { html, type Part } from '#web/ui/html.ts'
 import { icon, pathTo } from '#web/ui/page-context.ts'
 import { face } from '#web/ui/parts/lists.ts'
 import { tile } from './lists/rows.ts'
@@ -24,10 +24,7 @@ export async function showSuggestions(request: PageRequest): Promise<FastifyRepl
 
 type Option = { path: string; image: Part; name: string; note?: string }
 
-function options(
-  { page }: PageRequest,
-  { projects, users, tags }: Awaited<ReturnType<typeof findSuggestions>>,
-): Markup {
+function options({ page }: PageRequest, { projects, users, tags }: Awaited<ReturnType<typeof findSuggestions>>) {
   const { language } = page
   const groups = [
     {

@@ -233,10 +233,7 @@ ${buttonForm(page, { action: `${action}/delete`, text: t('application.delete.but
   ]
 }
 
-function showSecret(
-  request: OwnRequest,
-  { id, name, secret }: { id: string; name: string; secret: string },
-): FastifyReply {
+function showSecret(request: OwnRequest, { id, name, secret }: { id: string; name: string; secret: string }) {
   const next = `${PATHS.applications}/${id}`
   const { page } = request
   const body = secretView(page, { what: 'client-secret', name, secret, clientId: id, next })

@@ -1,5 +1,4 @@
 // The profile settings: name, description, avatar.
-import type { FastifyReply } from 'fastify'
 import { imageUrl } from '#features/basics/images/hosted-image.ts'
 import { replaceIcon, setIcon } from '#features/basics/images/icons.ts'
 import { createConfirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
@@ -49,10 +48,7 @@ export function profilePages(pages: Pages): void {
   })
 }
 
-function showProfile(
-  request: OwnRequest,
-  typed: { username?: string; bio?: string; refusal?: FormRefusal } = {},
-): FastifyReply {
+function showProfile(request: OwnRequest, typed: { username?: string; bio?: string; refusal?: FormRefusal } = {}) {
   const { page, account } = request
   const { username = account.username, bio = account.bio ?? '', refusal } = typed
   const { t } = page.language

@@ -147,10 +147,7 @@ ${captchaField(page, of.captcha)}
   return [messages(page, of), form(page, { action: pathTo(page, PATHS.signUp), content })]
 }
 
-function accountFields(
-  page: PageContext,
-  of: { username: string; email: string; refusal?: FormRefusal | undefined },
-): Markup {
+function accountFields(page: PageContext, of: { username: string; email: string; refusal?: FormRefusal | undefined }) {
   const { t } = page.language
   const errors = errorsOf(of)
   return html`${textField(page, { name: 'username', label: t('field.username'), hint: t('field.username.hint'), value: of.username, maxLength: 39, autocomplete: 'username', isName: true, errors })}

@@ -92,10 +92,7 @@ async function showSignIn(
   return show({ title: page.language.t('sign-in'), body, refusal: shown.refusal, widget: captcha.widget })
 }
 
-function showCode(
-  { page, show }: PageRequest,
-  shown: { flow: string; returnTo: string; refusal?: FormRefusal },
-): FastifyReply {
+function showCode({ page, show }: PageRequest, shown: { flow: string; returnTo: string; refusal?: FormRefusal }) {
   return show({ title: page.language.t('second-factor'), body: signInCodeView(page, shown), refusal: shown.refusal })
 }
 

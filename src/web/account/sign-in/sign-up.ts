@@ -1,21 +1,22 @@
-// Sign-up, and the creation of the first admin.
+// Sign-up with the page that tells the user to open the emailed link, and the creation of the first admin.
 
 import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import { clientOf } from '#features/people/accounts/account-deps.ts'
+import { resendVerification } from '#features/people/accounts/credentials/change-email.ts'
 import { FlowField } from '#features/people/accounts/requests.ts'
 import { ACCOUNT_CHECKS, type AccountFields } from '#features/people/accounts/sign-up/create-account.ts'
 import { createFirstAdmin, requireNoAdmin } from '#features/people/accounts/sign-up/create-first-admin.ts'
 import { checksOf, signUp } from '#features/people/accounts/sign-up/sign-up.ts'
 import { attempt, checkValues, type FormRefusal, withOtherErrors } from '#web/kit/forms/read-form.ts'
-import type { Pages } from '#web/kit/pages.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { leavesSite, PATHS, returnPath, withQuery } from '#web/kit/paths.ts'
-import type { PageRequest } from '#web/kit/request.ts'
+import { noticeOf, type PageRequest } from '#web/kit/request.ts'
 import { mailKey } from '#web/ui/mail-texts.ts'
 import { captchaState, challengeOf } from './captcha.ts'
 import { redirectAfterSignIn } from './sign-in.ts'
-import { firstAdminView, sentKeyView, signUpView } from './sign-in-views.ts'
+import { checkMailView, firstAdminView, sentKeyView, signUpView } from './sign-in-views.ts'
 
 const LABELS = {
   username: 'The username',
@@ -129,4 +130,28 @@ function showFirstAdmin(
   of: Parameters<typeof firstAdminView>[1] & { refusal?: FormRefusal | undefined },
 ) {
   return show({ title: page.language.t('first-admin'), body: firstAdminView(page, of), refusal: of.refusal })
+}
+
+export function checkMailPages(pages: Pages): void {
+  pages.own(
+    'GET',
+    PATHS.checkMail,
+    'showCheckMail',
+    async (request) => showCheckMail(request, request.query('return')),
+    { shows: 'The emailed link after sign-up, sent again', api: 'resendVerification' },
+  )
+  pages.own('POST', PATHS.checkMail, 'sendCheckMail', async (request) => {
+    const { accounts, viewer, field, redirect } = request
+    const returnTo = field('return')
+    const { refusal } = await attempt(() => resendVerification(accounts, viewer.id))
+    if (refusal !== undefined) return showCheckMail(request, returnTo, refusal)
+    return redirect(withQuery(PATHS.checkMail, { done: 'link-sent', return: returnTo }))
+  })
+}
+
+function showCheckMail(request: OwnRequest, returnTo: string, refusal?: FormRefusal): FastifyReply {
+  const { account, page, show, redirect } = request
+  if (account.email_verified || account.email === null) return redirect(returnPath(returnTo))
+  const body = checkMailView(page, { email: account.email, returnTo, notice: noticeOf(request), refusal })
+  return show({ title: page.language.t(mailKey(page, 'check-mail')), body, refusal })
 }

@@ -12,6 +12,7 @@ import { updateReport } from '#features/community/reports/update-report.ts'
 import { listCachedUsers } from '#features/people/users/user-cache.ts'
 import { notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
+import { changedFields, changedSets, fieldName } from '#web/kit/forms/changes.ts'
 import { type FormState, formPage, type Outcome, stateOf } from '#web/kit/forms/form-page.ts'
 import { checkValues } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
@@ -20,14 +21,14 @@ import { loadThread, threadList } from '#web/kit/thread.ts'
 import { reasonName } from '#web/site/report.ts'
 import { attributes, html, type Markup, type Part } from '#web/ui/html.ts'
 import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
+import { optionCards } from '#web/ui/parts/choices.ts'
+import { marked } from '#web/ui/parts/diff.ts'
 import { checkbox, form, hiddenField, textArea } from '#web/ui/parts/fields.ts'
 import { sheetHead, sheetPart } from '#web/ui/parts/frame.ts'
-import { face } from '#web/ui/parts/lists.ts'
+import { face, note } from '#web/ui/parts/lists.ts'
 import { status } from '#web/ui/parts/status.ts'
 import { moderatedReport, moderatedUser, showSection, takedownPath } from '../frame.ts'
 import { itemLink, itemStatus, pairs, timeOf } from '../parts.ts'
-import { closeFields, withReplies } from './close-form.ts'
-import { changesPart } from './report-changes.ts'
 import { reporters } from './report-list.ts'
 
 /** Maximum number of reports about one item that the page shows, oldest first. */
@@ -137,11 +138,7 @@ function itemActions(page: PageContext, { report, group }: Data): Part {
 }
 
 /** Renders all reports about the item with their texts. Open reports can be selected and closed together. */
-async function reportsPart(
-  request: OwnRequest,
-  { report, reports, replies, names }: Data,
-  state: FormState,
-): Promise<Markup> {
+async function reportsPart(request: OwnRequest, { report, reports, replies, names }: Data, state: FormState) {
   const { page, texts, t } = request
   const picked = state.list('ids', report.closed ? [] : [report.id])
   const items: Markup[] = []
@@ -216,4 +213,80 @@ function replyPart(page: PageContext, report: ReportRow, state: FormState): Mark
     report.closed &&
     form(page, { action, content: html`${hiddenField('do', 'reopen')}<button>${t('reports.reopen')}</button>` })
   return sheetPart({ id: 'reply', title: t('reports.reply'), content: [reply, reopened] })
+}
+
+type Changes = Awaited<ReturnType<typeof readReportChanges>>
+
+function changesPart(page: PageContext, changes: Changes): Markup {
+  const { t } = page.language
+  return sheetPart({ id: 'changes', title: t('reports.changes'), content: contentOf(page, changes) })
+}
+
+function contentOf(page: PageContext, changes: Changes): Part {
+  const { t } = page.language
+  if (!changes.known) return html`<p class="soft">${t('reports.changes.unknown')}</p>`
+  const same = changes.texts.filter((text) => !text.changed && text.parts.length > 0)
+  const [fields, sets] = [changedFields(page, changes, t('reports.changes.then')), changedSets(page, changes)]
+  return [
+    changes.deleted && note(page, 'warn', html`<p>${t('reports.changes.deleted')}</p>`),
+    fields === null && sets === null && !changes.deleted && html`<p>${t('reports.changes.none')}</p>`,
+    fields,
+    sets,
+    same.length > 0 &&
+      html`<details class="more"><summary>${t('reports.changes.same', { count: same.length })}</summary>${same.map(({ field, parts }) => html`<p class="strong">${fieldName(page, field)}</p><p dir="auto">${parts.map(marked)}</p>`)}</details>`,
+  ]
+}
+
+/** Renders the outcome, the message with saved replies, and the button. */
+function closeFields(page: PageContext, replies: readonly ReplyRow[], state: FormState): Part {
+  const { t } = page.language
+  const chosen = state.text('outcome')
+  return [
+    optionCards({
+      legend: t('reports.outcome'),
+      name: 'outcome',
+      options: (['action', 'no_action'] as const).map((value) => ({
+        value,
+        label: t(`reports.outcome.${value}`),
+        text: t(`reports.outcome.${value}.text`),
+        isChosen: chosen === value,
+      })),
+    }),
+    repliesField(page, replies, state),
+    textArea(page, {
+      name: 'message',
+      label: t('reports.close.message'),
+      hint: t('reports.close.hint'),
+      value: state.text('message'),
+      maxLength: 65_536,
+      rows: 4,
+      isOptional: true,
+      errors: state.errors,
+    }),
+    html`<div class="line"><button class="main" name="do" value="close">${icon(page, 'check')}${t('reports.close')}</button></div>`,
+  ]
+}
+
+function repliesField(page: PageContext, replies: readonly ReplyRow[], state: FormState): Part {
+  const { t } = page.language
+  if (replies.length === 0) return null
+  const chosen = state.list('replies')
+  const boxes = replies.map(({ id, title }) =>
+    checkbox({ name: 'replies', value: id, isChecked: chosen.includes(id), label: html`<bdi>${title}</bdi>` }),
+  )
+  return html`<fieldset class="stack close"><legend>${t('reports.texts.title')}</legend><div class="prepared">
+${boxes}</div><div class="line"><button class="tight" name="do" value="insert" formnovalidate>${icon(page, 'plus')}${t('reports.texts.insert')}</button></div></fieldset>`
+}
+
+/** Returns the message with the selected replies at its end. Placeholders with a known value are replaced. */
+function withReplies(
+  replies: readonly ReplyRow[],
+  state: FormState,
+  values: Readonly<Record<string, string | undefined>>,
+): string {
+  const chosen = state.list('replies')
+  const texts = replies
+    .filter(({ id }) => chosen.includes(id))
+    .map(({ body }) => body.replace(/\{(project|version|file)\}/g, (text, name: string) => values[name] ?? text))
+  return [state.text('message'), ...texts].filter((text) => text !== '').join('\n\n')
 }

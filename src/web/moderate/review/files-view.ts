@@ -101,11 +101,7 @@ ${files.length > 0 && allEntriesLink(page, review, after)}</div></li>
 `
 }
 
-function allEntriesLink(
-  page: PageContext,
-  { project }: Review,
-  { id, compare_with: against }: ReviewedVersion,
-): Markup {
+function allEntriesLink(page: PageContext, { project }: Review, { id, compare_with: against }: ReviewedVersion) {
   const path = entriesPath(project.id, { version: id, against: against ?? undefined })
   return html`<p class="small"><a href="${pathTo(page, path)}">${page.language.t('moderate.entries.all')}</a></p>`
 }

@@ -1,14 +1,15 @@
 // The review of a project: the changes on the left, the decision on the right.
-import type { FastifyReply } from 'fastify'
+
+import { createHash } from 'node:crypto'
 import { lastEventSeen } from '#features/catalogue/reviews/seen.ts'
 import { MINUTE_MS } from '#lib/time.ts'
-import { countChanges } from '#web/kit/forms/changes.ts'
+import { changedFields, changedSets, countChanges, fieldName } from '#web/kit/forms/changes.ts'
 import { type FormState, formPage } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, PROJECT_TYPES, projectPath, reviewPath } from '#web/kit/paths.ts'
 import { authorName, threadList } from '#web/kit/thread.ts'
 import { showWork } from '#web/kit/work-page.ts'
-import { timeAgo } from '#web/ui/format.ts'
+import { dayText, timeAgo } from '#web/ui/format.ts'
 import { attributes, html, type Markup, type Part } from '#web/ui/html.ts'
 import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { form } from '#web/ui/parts/fields.ts'
@@ -17,7 +18,6 @@ import { statusName, statusOf } from '#web/ui/parts/status.ts'
 import { tile } from '../../site/lists/rows.ts'
 import { hueClass, typeName } from '../../site/names.ts'
 import { takedownResult } from '../frame.ts'
-import { changesPart } from './changes-view.ts'
 import {
   claimThis,
   decideAndNext,
@@ -31,9 +31,8 @@ import { decisionForm, unsentForm, withReplies } from './decision-form.ts'
 import { versionDetails } from './details-view.ts'
 import { imagesPart, linksPart, ownerPart, similarPart } from './facts-view.ts'
 import { filesPart } from './files-view.ts'
-import { loadReview, type Review } from './load-review.ts'
+import { type Changes, loadReview, type Review } from './load-review.ts'
 import { section } from './section.ts'
-import { changedParts, writeParts } from './seen-parts.ts'
 import { undoNote } from './undo-note.ts'
 
 export function reviewPages(pages: Pages): void {
@@ -59,12 +58,7 @@ export function reviewPages(pages: Pages): void {
   })
 }
 
-async function showReview(
-  request: OwnRequest,
-  review: Review,
-  state: FormState,
-  message = state.text('message'),
-): Promise<FastifyReply> {
+async function showReview(request: OwnRequest, review: Review, state: FormState, message = state.text('message')) {
   const { page, t } = request
   const { view, changes } = review
   const path = projectPath(view)
@@ -216,4 +210,97 @@ function laterEvent(page: PageContext, { thread: { messages, authors }, view }: 
   // A member changes the status without a message: the project still has that of an earlier decision.
   const reason = last.hide_identity && quote(view.moderator_message?.message)
   return note(page, 'warn', html`${language.rich('moderate.outdated.status', { ...values, status: label })}${reason}`)
+}
+
+function changesPart(page: PageContext, { changes }: Review, description: Markup): Markup {
+  const { t } = page.language
+  const before = t(changes.since?.reason === 'approval' ? 'work.diff.approved' : 'work.diff.before')
+  const content = html`${recentPart(page, changes)}${changedFields(page, changes, before) ?? html`<p>${t('moderate.changes.none')}</p>`}
+<details${attributes({ class: 'more', open: changes.review === 'first' })}><summary>${t('moderate.description.full')}</summary>${description}</details>`
+  return section({ id: 'changes', title: changesTitle(page, changes), content })
+}
+
+/** Renders what has changed in a first review since the moderators last wrote, or since the submission. */
+function recentPart(page: PageContext, { since, recent }: Changes): Part {
+  if (since === null || recent === null) return null
+  const { t } = page.language
+  const changed = [changedFields(page, recent, t('work.diff.before')), changedSets(page, recent)]
+  if (changed.every((part) => part === null)) return null
+  const title = t(`moderate.changes.since.${since.reason}`, { day: dayText(page.language, new Date(since.at)) })
+  return html`<div class="note warn" data-finding>${icon(page, 'pencil')}<div><h3>${title}</h3>
+${changed}</div></div>
+`
+}
+
+function changesTitle(page: PageContext, { since, review }: Changes): string {
+  const { t } = page.language
+  if (since === null || review === 'first')
+    return t(review === 'first' ? 'moderate.changes.new' : 'moderate.changes.unknown')
+  return t(`moderate.changes.since.${since.reason}`, { day: dayText(page.language, new Date(since.at)) })
+}
+
+const HASH_LENGTH = 8
+
+/** Names and hashes of parts by key. */
+type Parts = ReadonlyMap<string, { name: string; hash: string }>
+
+const textOf = ({ parts }: Changes['texts'][number]): string =>
+  parts.flatMap(({ change, text }) => (change === 'removed' ? [] : text)).join('')
+
+function partsOf(
+  page: PageContext,
+  { changes, thread, details }: Pick<Review, 'changes' | 'thread' | 'details'>,
+): Parts {
+  const { gallery, versions } = changes
+  const now = <Item>({ added, changed }: { added: Item[]; changed: { after: Item }[] }): Item[] => [
+    ...added,
+    ...changed.map(({ after }) => after),
+  ]
+  const named = (field: string, value: unknown) => [field, fieldName(page, field), value] as const
+  const parts = [
+    ...changes.texts.map((text) => named(text.field, textOf(text))),
+    ...changes.lists.map(({ field, same, added }) => named(field, [...same, ...added].sort())),
+    named(
+      'links',
+      changes.links.filter(({ after }) => after !== null).map(({ platform, after }) => [platform, after]),
+    ),
+    named('icon', changes.icon.after),
+    named('gallery', now(gallery)),
+    ...now(versions).map((version) => {
+      const name = page.language.t('moderate.outdated.version', { number: version.number })
+      return [`version.${version.id}`, name, [version, details.get(version.id)]] as const
+    }),
+    ['message', page.language.t('moderate.thread'), thread.messages.at(-1)?.id] as const,
+  ]
+  const hashOf = (value: unknown) =>
+    createHash('sha256')
+      .update(JSON.stringify(value ?? null))
+      .digest('base64url')
+      .slice(0, HASH_LENGTH)
+  return new Map(parts.map(([key, name, value]) => [key, { name, hash: hashOf(value) }]))
+}
+
+/** Returns the value of the hidden field. */
+function writeParts(page: PageContext, review: Review): string {
+  return JSON.stringify([...partsOf(page, review)].map(([key, { name, hash }]) => [key, name, hash]))
+}
+
+/** Returns the names of the parts that differ from those of a hidden field; undefined if the field cannot be read. */
+function changedParts(page: PageContext, review: Review, text: string): string[] | undefined {
+  const before = readParts(text)
+  if (before === undefined) return undefined
+  const now = partsOf(page, review)
+  const changed = [...now].flatMap(([key, { name, hash }]) => (before.get(key)?.hash === hash ? [] : name))
+  const removed = [...before].flatMap(([key, { name }]) => (now.has(key) ? [] : name))
+  return [...changed, ...removed]
+}
+
+function readParts(text: string): Parts | undefined {
+  try {
+    const rows: unknown = JSON.parse(text)
+    if (!Array.isArray(rows)) return undefined
+    return new Map(rows.map(([key, name, hash]) => [String(key), { name: String(name), hash: String(hash) }]))
+  } catch {
+    return undefined
+  }
 }

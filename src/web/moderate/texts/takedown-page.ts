@@ -217,10 +217,7 @@ function recentTakedowns(page: PageContext, rows: readonly TakedownRow[]): Part 
 
 type Fields = { kind: TakedownKind; state: FormState }
 
-function targetPart(
-  page: PageContext,
-  { kind, id, state, mayDelete }: Fields & { id: string; mayDelete: boolean },
-): Markup {
+function targetPart(page: PageContext, { kind, id, state, mayDelete }: Fields & { id: string; mayDelete: boolean }) {
   const { t } = page.language
   const { errors } = state
   const isDeletable = mayDelete && id !== '' && DELETABLE_KINDS.some((each) => each === kind)
@@ -235,10 +232,7 @@ ${TARGET.controls(page, state, { id })}</div>
   return html`${sheetHead({ title: t('reports.takedown.target') })}${sheetPart({ id: 'target', content })}`
 }
 
-function reasonPart(
-  { page, deps, query }: OwnRequest,
-  { kind, reference, state }: Fields & { reference: string },
-): Markup {
+function reasonPart({ page, deps, query }: OwnRequest, { kind, reference, state }: Fields & { reference: string }) {
   const { t } = page.language
   const { errors } = state
   const [first, ...others] = VISIBILITIES_OF[kind]

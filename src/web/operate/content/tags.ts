@@ -179,11 +179,7 @@ function showTags(request: OwnRequest, data: TagPage, state: FormState) {
   })
 }
 
-function formOf(
-  page: PageContext,
-  { list, tags }: TagPage,
-  of: { name?: string; content: Part; className?: string },
-): Part {
+function formOf(page: PageContext, { list, tags }: TagPage, of: { name?: string; content: Part; className?: string }) {
   const hidden = html`${hiddenField('revision', String(tags.revision))}${of.name !== undefined && hiddenField('name', of.name)}`
   return form(page, {
     action: pathTo(page, `${PATHS.operatorTags}/${list}`),

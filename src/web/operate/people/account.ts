@@ -11,10 +11,7 @@ import { sheetPart } from '#web/ui/parts/frame.ts'
 import { note } from '#web/ui/parts/lists.ts'
 import { showOperator } from '../sections.ts'
 import { accountPath, accountStatus, roleName } from './accounts.ts'
-import { loadAccount, type ManagedAccount } from './confirmed.ts'
-import { credentialPages } from './credentials.ts'
-import { rankPages } from './rank.ts'
-import { suspensionPages } from './suspension.ts'
+import { credentialPages, loadAccount, type ManagedAccount, rankPages, suspensionPages } from './confirmed.ts'
 
 export function userPages(pages: Pages): void {
   pages.own(

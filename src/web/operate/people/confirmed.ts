@@ -1,18 +1,35 @@
-// Decisions about another account: a page states the consequences and asks for the password of the operator.
-
-import type { FastifyReply } from 'fastify'
+// Decisions about another account: suspension, sign-out, a password link, restoration, role and badges. A page states the
+// consequences and asks for the password of the operator.
 import type { ConfirmOwner } from '#features/basics/access/confirm-owner.ts'
+import { BADGES, type Badge, badgesOf } from '#features/basics/access/permissions.ts'
+import { actorOf } from '#features/basics/audit/actor.ts'
+import { makePasswordLink } from '#features/people/accounts/administration/make-password-link.ts'
 import { type AccountFigures, listAccountFigures } from '#features/people/accounts/administration/queries.ts'
+import { Suspension, toSuspension } from '#features/people/accounts/administration/requests.ts'
+import { signOutAccount } from '#features/people/accounts/administration/sign-out-account.ts'
+import { suspendAccount, unsuspendAccount } from '#features/people/accounts/administration/suspend-account.ts'
 import { createConfirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
+import { restoreAccount } from '#features/people/accounts/deletion/restore-account.ts'
+import { endLostAccess } from '#features/people/revocation/end-access.ts'
 import { type AccountRow, getAccountByName } from '#features/people/users/queries.ts'
+import { UserPatch } from '#features/people/users/requests.ts'
+import { updateUser } from '#features/people/users/update-user.ts'
 import { proofOf } from '#web/account/settings/settings-views.ts'
 import { showConfirmation } from '#web/kit/forms/confirm.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
+import { checkValues } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, PageOptions, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
-import type { Part } from '#web/ui/html.ts'
-import { errorSummary } from '#web/ui/parts/fields.ts'
-import { accountPath } from './accounts.ts'
+import { exactTime } from '#web/ui/format.ts'
+import { html, type Part } from '#web/ui/html.ts'
+import { mailKey } from '#web/ui/mail-texts.ts'
+import { pathTo } from '#web/ui/page-context.ts'
+import { chips, optionCards } from '#web/ui/parts/choices.ts'
+import { checkbox, errorSummary, textArea, textField } from '#web/ui/parts/fields.ts'
+import { sheetPart } from '#web/ui/parts/frame.ts'
+import { showOperator } from '../sections.ts'
+import { accountPath, roleName } from './accounts.ts'
+import { timeAfter } from './typed-numbers.ts'
 
 export type ManagedAccount = { account: AccountRow; figures: AccountFigures }
 
@@ -63,11 +80,7 @@ export function decisionPage(pages: Pages, of: Decision): void {
   })
 }
 
-function showDecision(
-  request: OwnRequest,
-  data: ManagedAccount,
-  { form, of }: { form: FormState; of: Decision },
-): FastifyReply {
+function showDecision(request: OwnRequest, data: ManagedAccount, { form, of }: { form: FormState; of: Decision }) {
   const back = accountPath(data.account.id)
   const question = {
     title: of.title(request, data),
@@ -80,4 +93,199 @@ function showDecision(
     fields: [errorSummary(request.page, form.errors), of.fields?.(request, data, form)],
   }
   return showConfirmation(request, question, form)
+}
+
+export function suspensionPages(pages: Pages): void {
+  decisionPage(pages, {
+    path: 'suspend',
+    name: 'operateSuspend',
+    api: 'suspendUser',
+    title: ({ page }, { account }) => page.language.t('ops.suspend.title', { name: account.username }),
+    button: ({ page }, { account }) => page.language.t('ops.suspend.button', { name: account.username }),
+    consequences: ({ page }, { figures }) => [
+      page.language.t('ops.suspend.sessions', { sessions: figures.sessions, tokens: figures.tokens }),
+      page.language.t('ops.suspend.projects', { count: figures.publicProjects }),
+      page.language.t(mailKey(page, 'ops.suspend.mail')),
+    ],
+    fields: suspensionFields,
+    decide: async (request, { account }, form) => {
+      const { deps, viewer } = request
+      const days = form.text('days').trim()
+      const until = days === '' ? null : timeAfter(days, deps.now())
+      const input = toSuspension(checkValues(Suspension, { reason: form.text('reason'), until }), deps.now())
+      await confirmOperator(request, form)
+      await suspendAccount(deps, actorOf(viewer), { name: account.id, ...input })
+      return { done: 'account-suspended', path: accountPath(account.id) }
+    },
+    labels: { reason: 'The reason', until: 'The number of days' },
+  })
+  decisionPage(pages, {
+    path: 'unsuspend',
+    name: 'operateUnsuspend',
+    api: 'unsuspendUser',
+    title: ({ page }, { account }) => page.language.t('ops.unsuspend.title', { name: account.username }),
+    button: ({ page }) => page.language.t('ops.account.unsuspend'),
+    consequences: ({ page }) => [
+      page.language.t('ops.unsuspend.effect'),
+      page.language.t(mailKey(page, 'ops.unsuspend.mail')),
+    ],
+    decide: async (request, { account }, form) => {
+      await confirmOperator(request, form)
+      await unsuspendAccount(request.deps, actorOf(request.viewer), account.id)
+      return { done: 'account-unsuspended', path: accountPath(account.id) }
+    },
+    isDanger: false,
+  })
+}
+
+function suspensionFields({ page, t }: OwnRequest, _data: ManagedAccount, form: FormState): Part {
+  const { errors } = form
+  const wrong = errors.map((error) => (error.field === 'until' ? { ...error, field: 'days' } : error))
+  return html`${textArea(page, { name: 'reason', label: t('ops.suspend.reason'), hint: t('ops.suspend.reason.hint'), value: form.text('reason'), maxLength: 1000, rows: 4, errors })}
+${textField(page, { name: 'days', label: t('ops.suspend.days'), hint: t('ops.suspend.days.hint'), value: form.text('days'), isOptional: true, inputMode: 'numeric', errors: wrong })}`
+}
+
+export function credentialPages(pages: Pages): void {
+  decisionPage(pages, {
+    path: 'sign-out',
+    name: 'operateSignOut',
+    api: 'signOutUser',
+    title: ({ page }, { account }) => page.language.t('ops.sign-out.title', { name: account.username }),
+    button: ({ page }) => page.language.t('ops.sign-out.button'),
+    consequences: ({ page }, { figures }) => [page.language.t('ops.sign-out.effect', { count: figures.sessions })],
+    fields: ({ page }, { figures }, form) =>
+      checkbox({
+        name: 'tokens',
+        value: 'true',
+        isChecked: form.list('tokens').includes('true'),
+        label: page.language.t('ops.sign-out.tokens', { count: figures.tokens }),
+      }),
+    decide: async (request, { account }, form) => {
+      await confirmOperator(request, form)
+      const tokens = form.list('tokens').includes('true')
+      await signOutAccount(request.deps, actorOf(request.viewer), { name: account.id, tokens })
+      return { done: 'account-signed-out', path: accountPath(account.id) }
+    },
+  })
+  decisionPage(pages, {
+    path: 'password-link',
+    name: 'operatePasswordLink',
+    api: 'makePasswordLink',
+    title: ({ page }, { account }) => page.language.t('ops.link.title', { name: account.username }),
+    button: ({ page }) => page.language.t('ops.link.button'),
+    consequences: ({ page }) => [page.language.t('ops.link.effect'), page.language.t('ops.link.once')],
+    decide: async (request, data, form) => {
+      await confirmOperator(request, form)
+      const link = await makePasswordLink(request.deps, actorOf(request.viewer), data.account.id)
+      return showLink(request, data, link)
+    },
+    isDanger: false,
+  })
+  decisionPage(pages, {
+    path: 'restore',
+    name: 'operateRestore',
+    api: 'restoreUser',
+    title: ({ page }, { account }) => page.language.t('ops.restore.title', { name: account.username }),
+    button: ({ page }) => page.language.t('ops.account.restore'),
+    consequences: ({ page }) => [
+      page.language.t('ops.restore.effect'),
+      page.language.t(mailKey(page, 'ops.restore.sessions')),
+    ],
+    decide: async (request, { account }, form) => {
+      await confirmOperator(request, form)
+      await restoreAccount(request.deps, actorOf(request.viewer), account.id)
+      return { done: 'account-restored', path: accountPath(account.id) }
+    },
+    isDanger: false,
+  })
+}
+
+/** Shows the link, which is not stored and cannot be shown again. */
+function showLink(request: OwnRequest, { account }: ManagedAccount, { url, expires }: { url: string; expires: Date }) {
+  const { page, t, rich } = request
+  return showOperator(request, {
+    section: PATHS.operatorUsers,
+    heading: t('ops.link.heading', { name: account.username }),
+    isSecret: true,
+    body: sheetPart({
+      id: 'link',
+      content: html`<p>${rich('ops.link.give', { time: exactTime(page.language, expires) })}</p>
+<p><code class="secret">${url}</code></p>
+<div class="line"><a class="button" href="${pathTo(page, accountPath(account.id))}">${t('ops.link.back')}</a></div>`,
+    }),
+  })
+}
+
+const ROLES = ['developer', 'moderator', 'admin'] as const
+
+export function rankPages(pages: Pages): void {
+  decisionPage(pages, {
+    path: 'role',
+    name: 'operateRole',
+    title: ({ page }, { account }) => page.language.t('ops.role.title', { name: account.username }),
+    button: ({ page }, { account }) => page.language.t('ops.role.save', { name: account.username }),
+    consequences: ({ page }) => [page.language.t('ops.role.effect'), page.language.t('ops.role.last')],
+    fields: roleField,
+    decide: (request, data, form) => saveRank(request, data, { form, patch: { role: form.text('role') } }),
+    labels: { role: 'The role' },
+    isDanger: false,
+  })
+  decisionPage(pages, {
+    path: 'badges',
+    name: 'operateBadges',
+    title: ({ page }, { account }) => page.language.t('ops.badges.title', { name: account.username }),
+    button: ({ page }) => page.language.t('ops.badges.save'),
+    consequences: ({ page }) => [page.language.t('ops.badges.effect')],
+    fields: ({ page }, { account }, form) => {
+      const chosen = form.list('badges', badgesOf(account.badges))
+      return chips(page, {
+        legend: page.language.t('ops.account.badges'),
+        name: 'badges',
+        options: (Object.keys(BADGES) as Badge[]).map((badge) => ({
+          value: badge,
+          label: badge.toLowerCase().replaceAll('_', ' '),
+          isChosen: chosen.includes(badge),
+        })),
+      })
+    },
+    decide: (request, data, form) => {
+      const bits = form.list('badges').reduce((sum, badge) => sum | (BADGES[badge as Badge] ?? 0), 0)
+      return saveRank(request, data, { form, patch: { badges: bits } })
+    },
+    isDanger: false,
+  })
+}
+
+function roleField({ page }: OwnRequest, { account }: ManagedAccount, form: FormState) {
+  const { t } = page.language
+  const current = form.text('role', account.role)
+  const texts = {
+    developer: t('ops.role.developer.text'),
+    moderator: t('ops.role.moderator.text'),
+    admin: t('ops.role.admin.text'),
+  }
+  return html`${optionCards({
+    legend: t('ops.accounts.role'),
+    name: 'role',
+    options: ROLES.map((role) => ({
+      value: role,
+      label: roleName(page, role),
+      text: texts[role],
+      isChosen: role === current,
+    })),
+  })}`
+}
+
+async function saveRank(
+  request: OwnRequest,
+  { account }: ManagedAccount,
+  { form, patch }: { form: FormState; patch: object },
+) {
+  const { deps, viewer } = request
+  await updateUser({ ...deps, endLostAccess, confirmOwner: confirmOwnerOf(request) }, viewer, {
+    name: account.id,
+    patch: checkValues(UserPatch, patch),
+    proof: proofOf((field) => form.text(field)),
+  })
+  return { done: 'account-changed', path: accountPath(account.id) } as const
 }

@@ -14,15 +14,15 @@ import { refusedField } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, pageNumber, withQuery } from '#web/kit/paths.ts'
 import { showWork } from '#web/kit/work-page.ts'
+import { dayText, exactTime } from '#web/ui/format.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
 import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { form, hiddenField } from '#web/ui/parts/fields.ts'
 import { sheetHead } from '#web/ui/parts/frame.ts'
-import { emptyState, pager, segments } from '#web/ui/parts/lists.ts'
-import { pickedCount } from '#web/ui/parts/tables.ts'
+import { emptyState, face, pager, segments } from '#web/ui/parts/lists.ts'
+import { listTable, nameCell, pickedCount, type Row } from '#web/ui/parts/tables.ts'
 import { dashboardSections } from '../dashboard/dashboard-frame.ts'
 import { describeNotifications, type ShownNotification } from './describe.ts'
-import { notificationTables } from './tables.ts'
 
 const PAGE_SIZE = 50
 
@@ -149,4 +149,62 @@ function list(page: PageContext, { filter, current, counts, items }: Listed, sta
   const content = html`${shown}${notificationTables(page, items, state.list('ids'))}
 <div class="bulk" id="ids">${pickedCount(page)}<button class="tight" name="do" value="read">${t('notifications.read')}</button><button class="tight" name="do" value="remove">${t('notifications.remove')}</button>${counts.unread > 0 && shown.length > 0 && html`<button class="tight plain" name="do" value="read-all">${t('notifications.read-all')}</button>`}</div>`
   return form(page, { action: pathTo(page, pathOf(filter, current)), content })
+}
+
+/** Renders the notifications, newest day first. `picked` has the IDs that were selected before an error. */
+function notificationTables(page: PageContext, items: readonly ShownNotification[], picked: readonly string[]): Part {
+  const { language } = page
+  const days = Map.groupBy(items, ({ created }) => dayText(language, created))
+  return [...days].map(([day, ofDay]) => {
+    const byProject = Map.groupBy(ofDay, ({ project, id }) => project?.id ?? id)
+    const rows = [...byProject.values()].flat().map((item) => notificationRow(page, item, picked.includes(item.id)))
+    return html`<h3 class="day">${day}</h3>
+${table(page, day, rows)}`
+  })
+}
+
+function table(page: PageContext, day: string, rows: readonly Row[]): Markup {
+  const { t } = page.language
+  return listTable(page, {
+    caption: t('notifications.caption', { day }),
+    columns: [
+      { label: t('notifications.column.text') },
+      { label: t('notifications.column.at'), room: 'far' },
+      { label: t('notifications.column.answer'), isAction: true },
+    ],
+    rows,
+  })
+}
+
+function notificationRow(page: PageContext, item: ShownNotification, isPicked: boolean): Row {
+  const { language } = page
+  const { id, created, isRead, text, quote, path, project } = item
+  const at = exactTime(language, created)
+  const unread =
+    !isRead && html`<span class="status wait">${icon(page, 'bell')}${language.t('notifications.unread')}</span>`
+  return {
+    cells: [
+      nameCell({
+        ...(project === undefined ? {} : { tile: face({ name: project.name, url: project.icon_url, isSquare: true }) }),
+        ...(path === undefined ? {} : { href: pathTo(page, path) }),
+        name: text,
+        details: [unread, quote !== undefined && html` <q>${quote}</q>`],
+        near: at,
+      }),
+      at,
+      answers(page, item),
+    ],
+    pick: { value: id, name: project?.name ?? dayText(language, created), isPicked },
+    isHot: !isRead,
+  }
+}
+
+/** The buttons belong to the form of the list; the team is in the URL to which they send it. */
+function answers(page: PageContext, { invitingTeamId }: ShownNotification): Part {
+  const { t } = page.language
+  if (invitingTeamId === undefined) return ''
+  const action = pathTo(page, withQuery(PATHS.notifications, { team: invitingTeamId }))
+  const button = (value: string, label: string, kind: string) =>
+    html`<button class="${kind}" name="do" value="${value}" formaction="${action}">${label}</button>`
+  return html`<div class="line">${button('accept', t('notifications.accept'), 'main tight')}${button('decline', t('notifications.decline'), 'tight')}</div>`
 }

@@ -1,16 +1,21 @@
 // The reports that the user made, with the conversation about each.
 
+import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { postMessage } from '#features/catalogue/threads/post-message.ts'
 import { MessageInput, parseMessage } from '#features/catalogue/threads/requests.ts'
+import { listVisibleVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
 import { getVisibleReport, listReportPage, type ReportRow } from '#features/community/reports/queries.ts'
+import type { ItemType } from '#features/community/reports/requests.ts'
+import { listCachedUsers } from '#features/people/users/user-cache.ts'
 import { notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
 import { checkValues } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
-import { PATHS } from '#web/kit/paths.ts'
+import { PATHS, projectPath, userPath, versionPath } from '#web/kit/paths.ts'
 import { loadThread, threadList } from '#web/kit/thread.ts'
 import { showWork } from '#web/kit/work-page.ts'
+import { versionOf, viewOf } from '#web/site/lists/rows.ts'
 import { reasonName } from '#web/site/report.ts'
 import { exactTime, timeAgo } from '#web/ui/format.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
@@ -22,7 +27,6 @@ import { emptyState } from '#web/ui/parts/lists.ts'
 import { status } from '#web/ui/parts/status.ts'
 import { listTable, nameCell } from '#web/ui/parts/tables.ts'
 import { dashboardSections } from '../dashboard/dashboard-frame.ts'
-import { kindOf, loadReportedItems, type ReportedItem, reportedLink } from './reported-items.ts'
 
 const LIST = `${PATHS.dashboard}/reports`
 /** Maximum number of reports on the page: the latest. */
@@ -61,11 +65,7 @@ async function showReports(request: OwnRequest) {
   })
 }
 
-function reportTable(
-  page: PageContext,
-  reports: readonly ReportRow[],
-  items: ReadonlyMap<string, ReportedItem>,
-): Markup {
+function reportTable(page: PageContext, reports: readonly ReportRow[], items: ReadonlyMap<string, ReportedItem>) {
   const { language } = page
   const { t } = language
   return listTable(page, {
@@ -156,4 +156,46 @@ function replyPart(page: PageContext, report: ReportRow, state: FormState): Part
   const content = html`${textArea(page, { name: 'body', label: t('reports.own.message'), value: state.text('body'), maxLength: 65_536, rows: 5, errors: state.errors })}
 <div class="line"><button class="main" name="do" value="send">${icon(page, 'send')}${t('reports.reply.send')}</button><button class="plain" name="do" value="withdraw" formnovalidate>${t('reports.own.withdraw')}</button></div>`
   return formPart(page, { id: 'reply', title: t('reports.reply'), path: `${LIST}/${report.id}`, content })
+}
+
+type ReportedItem = { name: string; path: string }
+
+/** Returns the reported items that the viewer can see, by their ID. Runs a constant number of statements. */
+async function loadReportedItems(
+  { deps, viewer }: OwnRequest,
+  reports: readonly ReportRow[],
+): Promise<ReadonlyMap<string, ReportedItem>> {
+  const idsOf = (type: ItemType) => [
+    ...new Set(reports.flatMap((report) => (report.item_type === type ? [report.item_id] : []))),
+  ]
+  const versions = (await listVisibleVersions(deps, viewer, idsOf('version'))).map(versionOf)
+  const ids = [...new Set([...idsOf('project'), ...versions.map(({ project_id }) => project_id)])]
+  const projects = new Map((await listVisibleProjects(deps, viewer, ids)).map(viewOf).map((view) => [view.id, view]))
+  const items = new Map<string, ReportedItem>()
+  for (const [id, view] of projects) items.set(id, { name: view.name, path: projectPath(view) })
+  for (const version of versions) {
+    const view = projects.get(version.project_id)
+    if (view === undefined) continue
+    const name = `${view.name} ${version.version_number}`
+    items.set(version.id, { name, path: versionPath(projectPath(view), version) })
+  }
+  for (const { id, username } of await listCachedUsers(deps, idsOf('user'))) {
+    items.set(id, { name: username, path: userPath(username) })
+  }
+  return items
+}
+
+/** Returns the kind of the reported item: a project, a version or a user. */
+function kindOf({ language: { t } }: PageContext, { item_type }: ReportRow): string {
+  return t(`reports.item-type.${item_type as ItemType}`)
+}
+
+/** Renders the kind of the reported item and a link to it, or its ID if the reporter cannot see it. */
+function reportedLink(page: PageContext, report: ReportRow, item: ReportedItem | undefined): Markup {
+  const { t } = page.language
+  const shown =
+    item === undefined
+      ? t('reports.own.item.hidden', { id: report.item_id })
+      : html`<a href="${pathTo(page, item.path)}"><bdi>${item.name}</bdi></a>`
+  return html`<span>${kindOf(page, report)}: ${shown}</span>`
 }

@@ -16,14 +16,16 @@ import { tile } from '#web/site/lists/rows.ts'
 import { hueClass } from '#web/site/names.ts'
 import { timeAgo } from '#web/ui/format.ts'
 import { html, type Part } from '#web/ui/html.ts'
+import type { IconName } from '#web/ui/icons.ts'
+import type { MessageKey } from '#web/ui/languages.ts'
 import { icon, pathTo } from '#web/ui/page-context.ts'
 import { viewOnly } from '#web/ui/parts/actions.ts'
+import type { RailItem } from '#web/ui/parts/frame.ts'
 import { note } from '#web/ui/parts/lists.ts'
 import { statusOf } from '#web/ui/parts/status.ts'
 import { checklistSummary } from '../review/checklist-view.ts'
 import { listGrantors, type SettingsPage, showSettings, withLastEdit } from '../settings.ts'
 import { loadManagedProject, type ManagedProject, may } from './managed-project.ts'
-import { SECTIONS } from './sections.ts'
 
 type ProjectFormPage<Data extends ManagedProject> = Omit<FormPage<Data>, 'path'> & {
   /** Path below the project: `/settings/links`. */
@@ -138,3 +140,47 @@ async function listWhoGrant({ deps, viewer }: OwnRequest, { project }: ManagedPr
     .map(({ row }) => row)
     .filter((row) => row.accepted && (row.is_owner || hasProjectPermission(row.permissions, 'EDIT_MEMBER')))
 }
+
+type Section = {
+  /** Path below `…/settings`. */
+  below: string
+  label: MessageKey
+  icon: IconName
+  /** Count and mark of the entry. */
+  count?: (data: ManagedProject) => Pick<RailItem, 'count' | 'mark'>
+  isDanger?: boolean
+}
+
+const SECTIONS: readonly { title?: MessageKey; items: readonly Section[] }[] = [
+  {
+    items: [
+      { below: '', label: 'manage.general', icon: 'cog' },
+      { below: '/description', label: 'manage.description', icon: 'book' },
+      { below: '/tags', label: 'manage.tags', icon: 'tags' },
+      { below: '/links', label: 'manage.links', icon: 'link' },
+      {
+        below: '/gallery',
+        label: 'manage.gallery',
+        icon: 'image',
+        count: ({ view }) => ({ count: view.gallery.length }),
+      },
+      { below: '/versions', label: 'upload.versions', icon: 'package' },
+    ],
+  },
+  {
+    title: 'manage.group.project',
+    items: [
+      { below: '/members', label: 'people.members', icon: 'users' },
+      { below: '/organization', label: 'people.organization', icon: 'building' },
+      { below: '/analytics', label: 'numbers.title', icon: 'chart' },
+      { below: '/revenue', label: 'revenue.project', icon: 'coins' },
+      { below: '/publishing', label: 'publishers.title', icon: 'key' },
+      { below: '/advisories', label: 'advisories.title', icon: 'warning' },
+      { below: '/webhooks', label: 'webhooks.title', icon: 'send' },
+      { below: '/visibility', label: 'people.visibility', icon: 'eye' },
+      { below: '/review', label: 'publish.review', icon: 'gavel' },
+      { below: '/transfer', label: 'people.transfer', icon: 'transfer' },
+      { below: '/delete', label: 'people.delete', icon: 'trash', isDanger: true },
+    ],
+  },
+]

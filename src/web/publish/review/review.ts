@@ -201,11 +201,7 @@ ${textArea(page, { name: 'body', id: 'note', label: t('publish.review.note'), hi
   return formPart(page, { id: 'submit', title, path: `${settings}/review`, content })
 }
 
-function threadPart(
-  page: PageContext,
-  data: ManagedProject,
-  { state, thread }: { state: FormState; thread: Part },
-): Part {
+function threadPart(page: PageContext, data: ManagedProject, { state, thread }: { state: FormState; thread: Part }) {
   const { t } = page.language
   const { view, settings, membership } = data
   if (view.thread_id === null) return false

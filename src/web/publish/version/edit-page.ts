@@ -22,6 +22,7 @@ import { html, type Part } from '#web/ui/html.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { saveBar } from '#web/ui/parts/actions.ts'
 import { type FormError, form } from '#web/ui/parts/fields.ts'
+import { note } from '#web/ui/parts/lists.ts'
 import { loadManagedProject, type ManagedProject, may } from '../project/managed-project.ts'
 import { showProjectSettings, toCanonical } from '../project/settings-frame.ts'
 import { changelogPart } from './form/changelog-part.ts'
@@ -36,7 +37,7 @@ import { publicationErrors } from './form/publication-errors.ts'
 import { type CheckToken, type ReceivedForm, type RefusedFile, readFields, streamedForm } from './form/receive-form.ts'
 import { storeParts } from './form/store-parts.ts'
 import { type DependencyRow, patchOf, shownValues, submittedRows, valuesOf } from './form/version-values.ts'
-import { scanPart } from './scan-part.ts'
+import { usualScanSeconds } from './queries.ts'
 import { statusPart } from './status-part.ts'
 
 export type Edited = ManagedProject & {
@@ -163,11 +164,7 @@ type Shown = {
   search?: DependencySearch | undefined
 }
 
-async function showEdit(
-  request: OwnRequest,
-  data: Edited,
-  { state, rows, refused = [], search }: Shown,
-): Promise<FastifyReply> {
+async function showEdit(request: OwnRequest, data: Edited, { state, rows, refused = [], search }: Shown) {
   const { page, t } = request
   const { version, scan, pages } = data
   const stored = valuesOf(version, undefined)
@@ -198,4 +195,51 @@ ${saveBar(page, { more: html`${withdrawLink(page, data)}${remove}` })}`
         form(page, { action: pathTo(page, `${pages}/edit`), hasFile: true, content }),
     ],
   })
+}
+
+type Scanned = ManagedProject & {
+  version: VersionView
+  scan: ScanRow | undefined /** Path of the version's pages. */
+  pages: string
+}
+
+/** ID of the part, which the script updates while the scan runs. */
+const ID = 'scan'
+
+/** Renders the state of the scan unless the files have passed it. Text of the scanner is shown as it is. */
+async function scanPart(request: OwnRequest, data: Scanned): Promise<Part> {
+  const { page, deps, t } = request
+  const { scan, version, view } = data
+  if (scan === undefined || scan.state === 'pass') return html`<div id="${ID}"></div>`
+  const reason = scan.reason !== null && html` <q dir="auto">${scan.reason}</q>`
+  if (scan.state === 'pending') {
+    const seconds = await usualScanSeconds(deps.db, view.id)
+    const usual =
+      seconds === undefined ? '' : ` ${t('upload.scan.usual', { seconds: Math.max(1, Math.ceil(seconds)) })}`
+    const then = version.requested_status === null ? '' : ` ${t('upload.scan.then')}`
+    return html`<div id="${ID}" class="part notices" data-refresh>${note(page, 'warn', html`<p><span class="strong">${t('upload.scan.pending')}</span>${usual} ${t('upload.scan.leave')}${then}</p>`, { role: 'status' })}</div>`
+  }
+  if (scan.state === 'warn')
+    return html`<div id="${ID}" class="part notices">${note(page, 'warn', html`<p><span class="strong">${t('upload.scan.warn')}</span>${reason}</p>`)}</div>`
+  const found = scan.findings.filter(({ verdict }) => verdict === 'quarantine')
+  const items = found.map(
+    (finding) =>
+      html`<li><bdi>${finding.filename}</bdi>${finding.reason !== null && html`: <q dir="auto">${finding.reason}</q>`}</li>`,
+  )
+  const list = items.length > 0 ? html`<ul>${items}</ul>` : html`<p>${reason}</p>`
+  return html`<div id="${ID}" class="part notices">${note(page, 'bad', html`<p class="strong">${t('upload.scan.quarantine')}</p>${list}<p>${t('upload.scan.options')}</p><div class="line">${removals(request, data, found)}<a class="button" href="${pathTo(page, `${data.settings}/review#thread`)}">${t('upload.scan.contact')}</a></div>`)}</div>`
+}
+
+/** A quarantined file can be deleted if the version has other files, otherwise the version. */
+function removals({ page }: OwnRequest, data: Scanned, found: readonly { file_id: string; filename: string }[]): Part {
+  const { t } = page.language
+  const { version, pages } = data
+  if (!may(data, 'DELETE_VERSION')) return false
+  const files = version.files.filter(({ id }) => found.some(({ file_id }) => file_id === id))
+  if (files.length === 0 || files.length === version.files.length)
+    return html`<a class="button" href="${pathTo(page, `${pages}/delete`)}">${t('upload.delete.button', { number: version.version_number })}</a>`
+  return files.map(
+    ({ hashes, filename }) =>
+      html`<a class="button" href="${pathTo(page, `${pages}/file/${hashes.sha512}/delete`)}">${t('upload.scan.delete-file', { name: filename })}</a>`,
+  )
 }

@@ -104,11 +104,7 @@ function deliveryState(page: PageContext, state: DeliveryState): Markup {
   return status(page, { icon, kind, label: page.language.t(`webhooks.state.${state}`) })
 }
 
-function deliveryPart(
-  page: PageContext,
-  { hook, path }: Of,
-  { delivery, attempts }: NonNullable<OpenLog['open']>,
-): Markup {
+function deliveryPart(page: PageContext, { hook, path }: Of, { delivery, attempts }: NonNullable<OpenLog['open']>) {
   const { t, rich } = page.language
   const back = pathTo(page, withQuery(path, { webhook: hook.id }))
   const again = html`<button name="do" value="again.${delivery.id}">${t('webhooks.again')}</button>`

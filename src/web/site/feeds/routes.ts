@@ -1,4 +1,6 @@
 // The routes of all feeds. Each exists in both formats.
+
+import type { Db } from '#platform/db/db.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import type { Pages } from '#web/kit/pages.ts'
 import { listPath, offeredTypes, projectSegments } from '#web/kit/paths.ts'
@@ -12,7 +14,6 @@ import {
   type Subject,
   userSubject,
 } from './project-feeds.ts'
-import { getInstance } from './queries.ts'
 import { followsSubject, projectSubject, releasesOf, searchSubject } from './release-feeds.ts'
 import { sendFeed } from './send-feed.ts'
 
@@ -44,4 +45,9 @@ export function feedPages(pages: Pages, taxonomy: Taxonomy): void {
       return { ...follows, isSecret: true }
     })
   }
+}
+
+/** Returns the identity of the instance, which never changes. */
+function getInstance(db: Db): Promise<{ id: string; created: Date }> {
+  return db.selectFrom('instance').select(['id', 'created']).executeTakeFirstOrThrow()
 }

@@ -3,10 +3,10 @@ import type { FastifyReply } from 'fastify'
 import { entityTag } from '#lib/text/json-bytes.ts'
 import { withQuery } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
+import type { PageContext } from '#web/ui/page-context.ts'
 import { sendDocument } from '../machines/send-document.ts'
 import { writeAtom } from './atom.ts'
-import { type Feed, type Format, PAGES_MAX, pageOf } from './feed.ts'
-import { writeJsonFeed } from './json-feed.ts'
+import { type Document, type Feed, type Format, PAGES_MAX, pageOf, stableId } from './feed.ts'
 
 /** Sends a feed. A program that has it gets 304, before any changelog is rendered. */
 export async function sendFeed(
@@ -43,5 +43,36 @@ export async function sendFeed(
     cacheControl: viewer === null && feed.isSecret !== true ? 'public, max-age=300' : 'private, no-cache',
     modifiedAt: Date.parse(document.updated),
     vary: 'accept-language, cookie',
+  })
+}
+
+function writeJsonFeed({ site: { url }, language }: PageContext, feed: Document): string {
+  const items = feed.entries.map((entry, index) => {
+    const html = feed.rendered[index]
+    const { author, file } = entry
+    return {
+      id: stableId(feed.instance, entry.kind, entry.id),
+      url: `${url}${entry.path}`,
+      title: entry.title,
+      ...(html === undefined ? { content_text: entry.summary } : { content_html: html, summary: entry.summary }),
+      date_published: entry.published,
+      date_modified: entry.updated,
+      ...(author === undefined ? {} : { authors: [{ name: author.name, url: `${url}${author.path}` }] }),
+      tags: entry.tags,
+      ...(file === undefined
+        ? {}
+        : { attachments: [{ url: file.url, mime_type: file.type, title: file.filename, size_in_bytes: file.size }] }),
+    }
+  })
+  return JSON.stringify({
+    version: 'https://jsonfeed.org/version/1.1',
+    title: feed.title,
+    ...(feed.description === undefined ? {} : { description: feed.description }),
+    home_page_url: `${url}${feed.path}`,
+    feed_url: feed.self,
+    ...(feed.next === undefined ? {} : { next_url: feed.next }),
+    icon: `${url}/favicon.ico`,
+    language: language.tag,
+    items,
   })
 }

@@ -1,27 +1,31 @@
 // The home page: project types, what the visitor follows, trending and popular projects, new releases and projects,
 // collections, as the operator chose. An instance without projects shows the first steps instead.
-
 import type { FastifyReply } from 'fastify'
+import { isAdmin } from '#features/basics/access/viewer.ts'
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import { getStatistics } from '#features/basics/statistics/queries.ts'
 import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { listFirstChoices } from '#features/catalogue/resolve/choose-required.ts'
 import { listNewestCollections } from '#features/community/collections/queries.ts'
+import { hasAdmin } from '#features/people/accounts/sign-up/create-first-admin.ts'
 import { listCachedUsers } from '#features/people/users/user-cache.ts'
 import { countChoices, fieldIs } from '#features/reading/search/facet-counts.ts'
 import { callerOf } from '#platform/http/limits/client-address.ts'
 import { EVERYTHING } from '#ports/search-index/filter/tree.ts'
 import { isSearchableStatus } from '#taxonomy/project-status.ts'
 import { isSet } from '#web/kit/cookies.ts'
-import { feedLinks, offeredTypes, PATHS } from '#web/kit/paths.ts'
+import { feedLinks, offeredTypes, PATHS, signInPath } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import type { ShownPage } from '#web/kit/send-page.ts'
+import { html, type Markup, type Part } from '#web/ui/html.ts'
+import type { IconName } from '#web/ui/icons.ts'
+import type { MessageKey } from '#web/ui/languages.ts'
+import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { filterOf, findHits } from '../lists/list-query.ts'
 import { readListRequest } from '../lists/list-request.ts'
 import { loadRowDetails, rowsWithAuthors, visibleRows } from '../lists/row-details.ts'
 import { type ProjectRow, rowOfHit } from '../lists/rows.ts'
 import { filterFor } from '../project/offer.ts'
-import { firstRunView } from './first-run.ts'
 import { type Home, homeView } from './home-view.ts'
 import { listReleasesOf } from './releases.ts'
 
@@ -142,4 +146,69 @@ function homePage({ page }: PageRequest, body: ShownPage['body'], more: Pick<Sho
     body,
     ...more,
   }
+}
+
+type Step = { icon: IconName; title: MessageKey; text: MessageKey; path: string; label: MessageKey; isMain?: boolean }
+
+const PUBLISH: Step = {
+  icon: 'upload',
+  title: 'home.publish',
+  text: 'home.publish.text',
+  path: PATHS.newProject,
+  label: 'home.publish.go',
+}
+
+const OPERATOR_STEPS: readonly Step[] = [
+  {
+    icon: 'check',
+    title: 'home.steps',
+    text: 'home.steps.text',
+    path: PATHS.firstSteps,
+    label: 'home.steps.go',
+    isMain: true,
+  },
+  {
+    icon: 'palette',
+    title: 'home.branding',
+    text: 'home.branding.text',
+    path: PATHS.operatorSettings,
+    label: 'home.branding.go',
+  },
+  {
+    icon: 'users',
+    title: 'home.invite',
+    text: 'home.invite.text',
+    path: PATHS.operatorInvitations,
+    label: 'home.invite.go',
+  },
+  PUBLISH,
+]
+
+async function firstRunView({ page, viewer, deps }: PageRequest): Promise<Markup> {
+  const { language } = page
+  const isOperator = isAdmin(viewer)
+  const steps = isOperator ? OPERATOR_STEPS : [{ ...PUBLISH, isMain: true }]
+  const text = isOperator ? 'home.ready.operator' : 'home.ready.visitor'
+  const hint: Part = isOperator || viewer !== null ? null : operatorHint(page, await hasAdmin(deps.db))
+  return html`<div class="welcome">
+<h1>${language.t('home.ready', { name: page.site.name })}</h1>
+<p class="soft">${language.t(text)}</p>
+</div>
+<ol class="sheet first-run">
+${steps.map((step, index) => stepView(page, step, steps.length > 1 ? index + 1 : undefined))}</ol>
+${hint}`
+}
+
+function stepView(page: PageContext, step: Step, number: number | undefined): Markup {
+  const { t } = page.language
+  return html`<li>${icon(page, step.icon)}<div><h2>${number !== undefined && `${number}. `}${t(step.title)}</h2><p class="soft">${t(step.text)}</p></div><a class="button${step.isMain === true && ' main'}" href="${pathTo(page, step.path)}">${t(step.label)}</a></li>
+`
+}
+
+/** Tells the operator how to begin: with the link that the server printed, or by signing in. */
+function operatorHint(page: PageContext, isAdministrated: boolean): Markup {
+  const { language } = page
+  if (!isAdministrated) return html`<p class="soft">${language.t('home.operator.first')}</p>`
+  const link = (label: Part) => html`<a href="${pathTo(page, signInPath(PATHS.firstSteps))}">${label}</a>`
+  return html`<p class="soft">${language.rich('home.operator', { link })}</p>`
 }

@@ -1,12 +1,24 @@
-// Documents for search engines and browsers: robots.txt, search description, manifest.
+// Documents for other programs: robots.txt, search description, manifest, prefetching rules, icon, oEmbed (https://oembed.com).
 
+import type { FastifyReply } from 'fastify'
+import { getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
+import { invalidInput, notFound } from '#lib/errors.ts'
+import { entityTag } from '#lib/text/json-bytes.ts'
+import { MIB } from '#lib/text/sizes.ts'
+import { defineCache } from '#platform/cache/definitions.ts'
+import type { RememberDefinition } from '#platform/cache/remembered.ts'
+import { isUnchanged } from '#platform/http/responses/entity-tags.ts'
+import { drawIcon } from '#platform/images/draw-card.ts'
 import type { Deps } from '#ports/deps.ts'
+import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import type { Pages } from '#web/kit/pages.ts'
-import { PATHS } from '#web/kit/paths.ts'
+import { listPath, offeredTypes, PATHS, PROJECT_TYPES, projectSegments } from '#web/kit/paths.ts'
+import type { PageRequest } from '#web/kit/request.ts'
 import { assetHref, type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { xml } from '../feeds/atom.ts'
+import { rowsWithAuthors } from '../lists/row-details.ts'
+import { readIcon } from '../project/card.ts'
 import { createModifiedTimes, sendDocument } from './send-document.ts'
-import { speculationRules } from './speculation.ts'
 
 /** Registers the documents. Their texts depend on settings, and change rarely. */
 export function discoveryPages(pages: Pages, { now, taxonomy }: Pick<Deps, 'now' | 'taxonomy'>): void {
@@ -59,4 +71,114 @@ function manifest(page: PageContext): string {
       ? [drawn]
       : mark.sizes.map(({ width, url }) => ({ src: url, sizes: square(width), type: 'image/webp' }))
   return JSON.stringify({ id: pathTo(page, '/'), name, start_url: pathTo(page, '/'), display: 'browser', icons })
+}
+
+/** Pages below a project that are forms or files. */
+const NOT_BELOW_PROJECTS = ['/settings*', '/versions/new*', '/save*', '/statistics.csv', '/versions.atom']
+
+function speculationRules(page: PageContext, taxonomy: Taxonomy): string {
+  const lists = [PATHS.search, ...offeredTypes(taxonomy).map(listPath)].flatMap((path) => [path, `${path}\\?*`])
+  const projects = projectSegments(taxonomy).map((segment) => `/${segment}/*`)
+  const likely = ['/', ...lists, ...projects, '/user/*', '/organization/*', '/collection/*']
+  const unlikely = projectSegments(taxonomy).flatMap((segment) =>
+    NOT_BELOW_PROJECTS.map((path) => `/${segment}/:slug${path}`),
+  )
+  const matches = (paths: readonly string[]) => ({ href_matches: paths.map((path) => pathTo(page, path)) })
+  const where = {
+    and: [
+      matches(likely),
+      { not: matches(unlikely) },
+      { not: { selector_matches: '[download], .picked a, .facets a' } },
+    ],
+  }
+  return JSON.stringify({ prefetch: [{ where, eagerness: 'moderate' }] })
+}
+
+const FAVICONS = defineCache<RememberDefinition<Buffer>>({
+  name: 'favicon',
+  contains: 'Icon of the instance for `/favicon.ico`',
+  maxBytes: MIB,
+  sizeOf: ({ length }) => length,
+})
+const SIDE = 48
+
+export function faviconPage(pages: Pages): void {
+  pages.open('GET', '/favicon.ico', 'siteFavicon', sendFavicon, { budget: 'asset' })
+}
+
+async function sendFavicon({ deps, page, req, reply }: PageRequest): Promise<FastifyReply> {
+  const { mark, assets } = page.site
+  const drawn = assets.get('mark.svg')
+  if (drawn === undefined) throw notFound('page')
+  const etag = entityTag(mark?.url ?? drawn.path)
+  void reply.header('etag', etag).header('cache-control', 'public, max-age=86400')
+  if (isUnchanged(req, reply, etag)) return reply.send()
+  const bytes = await deps.cache.remember(FAVICONS).get(etag, async () => {
+    const logo = await readIcon(deps, mark?.url ?? null)
+    const icon = (await drawIcon(logo ?? drawn.bytes, SIDE)) ?? (await drawIcon(drawn.bytes, SIDE))
+    if (icon === undefined) throw notFound('page')
+    return icon
+  })
+  return reply.type('image/png').send(bytes)
+}
+
+const FORMATS = ['json', 'xml'] as const
+const ICON_SIDE = 96
+const CACHE_SECONDS = 3600
+const PROJECT_PAGE = new RegExp(`^/(?:${[...PROJECT_TYPES, 'project'].join('|')})/([^/]+)(?:/|$)`)
+
+export async function sendEmbed(request: PageRequest): Promise<FastifyReply> {
+  const { deps, page, query } = request
+  const written = query('format')
+  const format = written === '' ? 'json' : FORMATS.find((name) => name === written)
+  if (format === undefined) throw invalidInput('format must be json or xml', 'format')
+  const largest = Math.min(sideOf(query('maxwidth'), 'maxwidth'), sideOf(query('maxheight'), 'maxheight'))
+  // Without a viewer, because other sites show the response to everyone.
+  const project = await getProject(deps, null, projectOf(query('url'), page.site.url))
+  const [row] = await rowsWithAuthors(request, [project])
+  if (row === undefined) throw notFound('project')
+  const { url, name } = page.site
+  const icon = { thumbnail_url: row.iconUrl, thumbnail_width: ICON_SIDE, thumbnail_height: ICON_SIDE }
+  const fields = {
+    version: '1.0',
+    type: 'link',
+    title: row.name,
+    ...(row.by === undefined ? {} : { author_name: row.by.name, author_url: `${url}${row.by.path}` }),
+    provider_name: name,
+    provider_url: url,
+    cache_age: CACHE_SECONDS,
+    ...(row.iconUrl === null || largest < ICON_SIDE ? {} : icon),
+  }
+  return sendDocument(request, {
+    type: format === 'json' ? 'application/json; charset=utf-8' : 'text/xml; charset=utf-8',
+    body: format === 'json' ? JSON.stringify(fields) : toXml(fields),
+    cacheControl: 'public, max-age=0, must-revalidate',
+    modifiedAt: Date.parse(row.updated),
+  })
+}
+
+/** Returns the slug or ID in the URL of a page of this site. @throws ApiError 404 for other URLs */
+function projectOf(text: string, base: string): string {
+  const prefix = new URL(base)
+  const address = URL.parse(text)
+  const folder = prefix.pathname.replace(/\/$/, '')
+  const isOwn = address?.origin === prefix.origin && address.pathname.startsWith(`${folder}/`)
+  const slug = isOwn ? PROJECT_PAGE.exec(address.pathname.slice(folder.length))?.[1] : undefined
+  if (slug === undefined) throw notFound('page')
+  try {
+    return decodeURIComponent(slug)
+  } catch {
+    throw invalidInput('url has a malformed percent-encoding', 'url')
+  }
+}
+
+function sideOf(text: string, field: string): number {
+  if (text === '') return Number.POSITIVE_INFINITY
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw invalidInput(`${field} must be a number of pixels`, field)
+  return Number(text)
+}
+
+function toXml(fields: Readonly<Record<string, unknown>>): string {
+  const elements = Object.entries(fields).map(([key, value]) => `<${key}>${xml(String(value))}</${key}>`)
+  return `<?xml version="1.0" encoding="utf-8" standalone="yes"?>\n<oembed>${elements.join('')}</oembed>\n`
 }

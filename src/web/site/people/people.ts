@@ -1,5 +1,4 @@
 // The pages of users, organizations and collections.
-
 import type { FastifyReply } from 'fastify'
 import { isModerator } from '#features/basics/access/viewer.ts'
 import { listCollections, listCollectionsOf } from '#features/community/collections/queries.ts'
@@ -16,15 +15,32 @@ import { getCachedUser, listCachedUsers } from '#features/people/users/user-cach
 import { notFound } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { viewOf } from '#lib/text/json-bytes.ts'
-import { collectionPath, organizationPath, PATHS, reportPath, userPath, withQuery } from '#web/kit/paths.ts'
+import { isSet } from '#web/kit/cookies.ts'
+import {
+  collectionPath,
+  feedLinks,
+  organizationPath,
+  PATHS,
+  type ProjectType,
+  reportPath,
+  userPath,
+  withQuery,
+} from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
+import type { ShownPage } from '#web/kit/send-page.ts'
 import { countOf, timeAgo } from '#web/ui/format.ts'
 import { html, type Markup } from '#web/ui/html.ts'
 import { pathTo } from '#web/ui/page-context.ts'
 import { badge, face, note } from '#web/ui/parts/lists.ts'
+import { html, type Markup, type Part } from '#web/ui/html.ts'
+import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
+import { badge, emptyState, face, note, pager, tabs } from '#web/ui/parts/lists.ts'
+import { hitList } from '../lists/rows.ts'
+import { hueClass, setupName, TYPE_ICONS, typesName } from '../names.ts'
+import type { Organization } from '../project/project-data.ts'
 import { peoplePanel } from '../project/project-panels.ts'
-import { linkPanel, profilePage } from './profile.ts'
-import { loadSlice, type ProjectSlice } from './project-slice.ts'
+import { setupForm } from '../setup-form.ts'
+import { loadSlice, type ProjectSlice, type SliceFilter, slicePath } from './project-slice.ts'
 
 export async function showUser(request: PageRequest): Promise<FastifyReply> {
   const { deps, viewer, page, show, param, redirectPermanently, language } = request
@@ -156,4 +172,115 @@ function facts(
 ): Markup {
   const { language } = page
   return html`<ul class="facts-line"><li>${language.t('site.count.project', { count: total })}</li><li>${countOf(language, downloads)} ${language.t('site.downloads', { count: downloads })}</li><li>${countOf(language, followers)} ${language.t('site.followers', { count: followers })}</li>${joined !== undefined && html`<li>${language.rich('site.joined', { at: timeAgo(language, new Date(joined), page.now) })}</li>`}${updated !== undefined && html`<li>${language.rich('site.updated-at', { at: timeAgo(language, new Date(updated), page.now) })}</li>`}</ul>`
+}
+
+type Profile = {
+  path: string
+  name: string
+  kind: 'profile' | 'website'
+  /** See `ShownPage`. */
+  insiders: ReadonlySet<string>
+  about: string
+  color?: number | null
+  head: Markup
+  before?: Part
+  projects: ProjectSlice
+  aside: Part
+  structured: object
+  isUnlisted?: boolean
+  /** Path of the form that reports the profile. */
+  report?: string
+  /** Link to the page where the viewer can edit the subject. */
+  edit?: { path: string; label: string } | undefined
+}
+
+/** Renders a profile with its projects. */
+function profilePage(request: PageRequest, of: Profile): ShownPage {
+  const { page, deps, language } = request
+  const { rows, current, last, filter } = of.projects
+  const hasAside = of.projects.total > 0 || (of.aside !== null && String(html`${of.aside}`).trim() !== '')
+  const isNarrowed = filter.type !== undefined || filter.ignoresSetup
+  const list = rows.length > 0 ? hitList({ page, taxonomy: deps.taxonomy }, rows) : emptyList(page, of)
+  return {
+    status: current > last ? 404 : 200,
+    title: of.name,
+    insiders: of.insiders,
+    ...(of.about === '' ? {} : { description: of.about.slice(0, 300) }),
+    canonical: of.path,
+    isUnlisted: of.isUnlisted === true || current > last || isNarrowed,
+    className: ['page', hueClass(of.color)].filter(Boolean).join(' '),
+    openGraph: { type: of.kind },
+    structuredData: [of.structured],
+    feeds: [
+      ...feedLinks(of.path, language.t('site.feed.list')),
+      ...feedLinks(`${of.path}/releases`, language.t('site.feed.releases')),
+    ],
+    body: html`${of.before}
+<div class="profile">${of.head}<div class="acts">${of.edit !== undefined && html`<a class="button" href="${pathTo(page, of.edit.path)}">${icon(page, 'cog')}${of.edit.label}</a>`}<a class="button" href="${pathTo(page, `${of.path}.atom`)}" title="${language.t('site.feed.list')}">${icon(page, 'rss')}<span class="vh">${language.t('site.feed.list')}</span></a>${of.report !== undefined && html`<a class="button" href="${pathTo(page, of.report)}" title="${language.t('site.report.title', { name: of.name })}">${icon(page, 'flag')}<span class="vh">${language.t('site.report.title', { name: of.name })}</span></a>`}</div></div>
+${of.projects.types.size > 1 && typeTabs(page, of)}
+<div class="sheet${hasAside && ' split'}">
+<div class="list">
+${head(page, of)}
+${list}
+${current <= last && pager(page, { current, last, href: (number) => pathTo(page, slicePath(of.path, filter, number)) })}
+</div>
+${hasAside && html`<aside aria-label="${language.t('site.about', { name: of.name })}">${of.projects.total > 0 && setupForm(request)}${of.aside}</aside>`}
+</div>`,
+  }
+}
+
+function typeTabs(page: PageContext, { path, projects }: Profile): Markup {
+  const { language } = page
+  const { filter, types, compatible } = projects
+  const tab = (type: ProjectType | undefined, count: number) => ({
+    href: pathTo(page, slicePath(path, { ...filter, type })),
+    label: type === undefined ? language.t('site.types.all') : typesName(language, type),
+    icon: type === undefined ? ('grid' as const) : TYPE_ICONS[type],
+    count,
+    isCurrent: type === filter.type,
+  })
+  return tabs(page, language.t('site.types'), [tab(undefined, compatible), ...[...types].map((entry) => tab(...entry))])
+}
+
+/** Shows how many projects are compatible with the setup, with a link to all. Shows nothing without a setup. */
+function head(page: PageContext, { path, projects }: Profile): Part {
+  const { language } = page
+  const { filter, matching } = projects
+  if (!isSet(filter.setup)) return null
+  const setup = language.t('site.for', { setup: setupName(language, filter.setup) })
+  const title = filter.type === undefined ? 'site.count.project' : (`site.count.${filter.type}` as const)
+  return html`<div class="results-head"><h2>${language.t(title, { count: matching })}</h2><p class="picked"><a href="${pathTo(page, slicePath(path, { ...filter, ignoresSetup: true }))}"><span class="vh">${language.t('site.remove')} </span>${setup} ${icon(page, 'x')}</a></p></div>`
+}
+
+function emptyList(page: PageContext, { path, projects }: Profile): Markup {
+  const { language } = page
+  const { current, last, filter, total } = projects
+  const all: SliceFilter = { ...filter, type: undefined, ignoresSetup: isSet(filter.setup) || filter.ignoresSetup }
+  return emptyState(page, {
+    icon: 'package',
+    title: language.t(current > last ? 'site.list.no-page' : total > 0 ? 'site.list.nothing' : 'site.no-projects'),
+    ...(total > 0
+      ? {
+          action: html`<p><a class="button" href="${pathTo(page, slicePath(path, all))}">${language.t('site.profile.all', { count: total })}</a></p>`,
+        }
+      : {}),
+  })
+}
+
+/** Shows links with their icons, or nothing if there are none. */
+function linkPanel(
+  page: PageContext,
+  title: string,
+  links: readonly { name: string; url: string | null; path: string }[],
+): Part {
+  if (links.length === 0) return null
+  const items = links.map(
+    ({
+      name,
+      url,
+      path,
+    }) => html`<li>${face({ name, url, isSquare: true })}<span><a href="${pathTo(page, path)}"><bdi>${name}</bdi></a></span></li>
+`,
+  )
+  return html`<section class="panel"><h2>${title}</h2><ul class="people">${items}</ul></section>`
 }

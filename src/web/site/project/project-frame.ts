@@ -263,11 +263,7 @@ export function archiveLink(page: PageContext, { version, filter, archive }: Off
   return html`<a class="lone" href="${pathTo(page, href)}" download>${icon(page, 'archive')}${label}</a>`
 }
 
-function projectTabs(
-  page: PageContext,
-  { view, path, offer, dependentCount }: ProjectData,
-  current: ProjectTab,
-): Markup {
+function projectTabs(page: PageContext, { view, path, offer, dependentCount }: ProjectData, current: ProjectTab) {
   const counts: Partial<Record<ProjectTab, number>> = {
     '/gallery': view.gallery.length,
     '/versions': view.versions.length,

@@ -13,7 +13,6 @@ import { tile } from '../lists/rows.ts'
 import { environmentText, releasesIn, serviceName, tagName, termName, typeName } from '../names.ts'
 import { galleryImage, galleryOrder } from './gallery-image.ts'
 import { imagePath } from './gallery-page.ts'
-import { licenceKind, licencePage } from './licence-kind.ts'
 import type { Member, Organization, ProjectData, ProjectPageData } from './project-data.ts'
 import { passedScan } from './scan-verdict.ts'
 
@@ -171,4 +170,26 @@ export function relatedPanel(page: PageContext, { related }: ProjectPageData): P
   })
   return html`<section class="panel"><h2>${language.t('project.related')}</h2><ul class="people">
 ${items}</ul></section>`
+}
+
+type LicenceKind = 'permissive' | 'files' | 'copyleft' | 'free' | 'reserved'
+
+/** SPDX identifiers of licences that projects use most, without their version. */
+const KINDS: readonly (readonly [LicenceKind, RegExp])[] = [
+  ['permissive', /^(?:MIT|MIT-0|0BSD|ISC|Zlib|BSL|NCSA|Apache|BSD-[1-4]-Clause|CC-BY|Artistic|AFL|UPL|PostgreSQL)$/],
+  ['files', /^(?:LGPL|MPL|EPL|CDDL|EUPL|OSL)$/],
+  ['copyleft', /^(?:GPL|AGPL|CC-BY-SA)$/],
+  ['free', /^(?:CC0|Unlicense|WTFPL)$/],
+  ['reserved', /^LicenseRef-All-Rights-Reserved$/],
+]
+
+/** Returns the kind of a single licence; undefined for expressions and less common licences. */
+function licenceKind(id: string): LicenceKind | undefined {
+  const name = id.replace(/-v?\d+(?:\.\d+)*(?:-only|-or-later)?\+?$/, '')
+  return KINDS.find(([, pattern]) => pattern.test(name))?.[0]
+}
+
+/** Returns the page of a single SPDX licence; undefined for expressions and licences that are not in the list. */
+function licencePage(id: string): string | undefined {
+  return /^(?!LicenseRef-)[\w.-]+$/.test(id) ? `https://spdx.org/licenses/${id}.html` : undefined
 }

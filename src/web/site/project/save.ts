@@ -1,11 +1,13 @@
-// Adds a project to collections of the user.
+// Adds a project to collections of the user, or follows it.
 import type { FastifyReply } from 'fastify'
 import type { Viewer } from '#features/basics/access/viewer.ts'
+import { followProject, unfollowProject } from '#features/catalogue/follows/follow-project.ts'
 import type { CachedProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { createCollection } from '#features/community/collections/create-collection.ts'
 import { listSavedIn } from '#features/community/collections/queries.ts'
 import { CollectionInput } from '#features/community/collections/requests.ts'
 import { saveProject } from '#features/community/collections/update-collection.ts'
+import { ApiError } from '#lib/errors.ts'
 import { attempt, checkValues, errorsOf, type FormRefusal } from '#web/kit/forms/read-form.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
@@ -13,6 +15,7 @@ import { html, type Markup } from '#web/ui/html.ts'
 import { icon, pathTo } from '#web/ui/page-context.ts'
 import { checkbox, errorSummary, fieldset, form, hiddenField, textField } from '#web/ui/parts/fields.ts'
 import { slip } from '#web/ui/parts/lists.ts'
+import { rowOfProject } from '../lists/rows.ts'
 import { loadProject, type ProjectData } from './project-data.ts'
 
 type Typed = { name: string; chosen: ReadonlySet<string> | undefined }
@@ -50,13 +53,7 @@ export async function saveFromPage(request: PageRequest, project: CachedProject)
   return redirect(data.path, 'collected')
 }
 
-async function showForm(
-  request: PageRequest,
-  viewer: Viewer,
-  data: ProjectData,
-  typed: Typed,
-  refusal?: FormRefusal,
-): Promise<FastifyReply> {
+async function showForm(request: PageRequest, viewer: Viewer, data: ProjectData, typed: Typed, refusal?: FormRefusal) {
   const { deps, page, show, language } = request
   const { view, path } = data
   const errors = errorsOf({ refusal })
@@ -91,4 +88,19 @@ ${
     className: 'page account',
     refusal,
   })
+}
+
+/** Follows or unfollows a project and leads back to it. Ignores a repeated form. */
+export async function followFromPage(
+  { deps, viewer, redirect, toSignIn }: PageRequest,
+  project: CachedProject,
+  isFollowing: boolean,
+): Promise<FastifyReply> {
+  const { path } = rowOfProject(project)
+  if (viewer === null) return toSignIn(path)
+  const act = isFollowing ? followProject(deps, viewer, project.id) : unfollowProject(deps, viewer, project.id)
+  await act.catch((error: unknown) => {
+    if (!(error instanceof ApiError) || error.kind !== 'invalid_input') throw error
+  })
+  return redirect(path, isFollowing ? 'followed' : 'unfollowed')
 }

@@ -103,11 +103,7 @@ function versionChoice(
 }
 
 /** The search for the project of a dependency that the manifest names, and the choice to keep it as external. */
-function openSearch(
-  request: OwnRequest,
-  row: DependencyRow,
-  { index, data, state }: Drawn & { index: number },
-): Markup {
+function openSearch(request: OwnRequest, row: DependencyRow, { index, data, state }: Drawn & { index: number }) {
   const { page, t } = request
   const field = textField(page, {
     name: searchField(index),

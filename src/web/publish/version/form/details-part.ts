@@ -126,11 +126,7 @@ function gameVersionChips(
 <details class="more"><summary>${t('upload.older')}</summary><div class="chips">${rest}</div></details>`
 }
 
-function environmentField(
-  { page }: OwnRequest,
-  taxonomy: Taxonomy,
-  { state, values, hint }: Drawn & { hint: Part },
-): Part {
+function environmentField({ page }: OwnRequest, taxonomy: Taxonomy, { state, values, hint }: Drawn & { hint: Part }) {
   const { t } = page.language
   const chosen = state.list('loaders', values.loaders)
   if (chosen.length > 0 && !fieldsOf(taxonomy, chosen).includes('environment')) return false

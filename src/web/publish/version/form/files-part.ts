@@ -1,23 +1,23 @@
 // Draws the files of a version: the field for new files, and the list of stored and refused files.
-
 import type { Finding, ScanRow } from '#features/catalogue/scans/queries.ts'
 import { FILE_TYPES } from '#features/catalogue/versions/kinds.ts'
 import { FILE_BYTES_MAX } from '#features/catalogue/versions/publish/prepare-files.ts'
 import { FILE_PARTS_MAX } from '#features/catalogue/versions/publish/requests.ts'
+import { metadataOf } from '#features/catalogue/versions/uploads/headers.ts'
 import type { UploadRow } from '#features/catalogue/versions/uploads/queries.ts'
 import type { VersionView } from '#features/catalogue/versions/views.ts'
 import type { FormState } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
+import { PATHS } from '#web/kit/paths.ts'
 import { fileSize } from '#web/ui/format.ts'
 import { attributes, html, type Markup, type Part } from '#web/ui/html.ts'
 import type { MessageKey } from '#web/ui/languages.ts'
-import { icon, type PageContext } from '#web/ui/page-context.ts'
-import { dropZone } from '#web/ui/parts/choices.ts'
+import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
+import { dropZone, uploadProgress } from '#web/ui/parts/choices.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'
 import { statusOf } from '#web/ui/parts/status.ts'
 import { errorLine, errorsOfPart, fileId, refusedRows } from './file-errors.ts'
 import { type RefusedFile, wholeMebibytes } from './receive-form.ts'
-import { waitingRows } from './waiting-rows.ts'
 
 const TYPE_LABELS: Readonly<Record<(typeof FILE_TYPES)[number], MessageKey>> = {
   'required-resource-pack': 'upload.type.required-resource-pack',
@@ -110,4 +110,28 @@ function fileRow(
 
 function fileDetails({ language: { t } }: PageContext, { url, hashes, filename }: File): Markup {
   return html`<details class="more"><summary>${t('upload.hashes')}<span class="vh">: ${filename}</span></summary><dl class="pairs wide"><dt>SHA-1</dt><dd><code class="long">${hashes.sha1}</code></dd><dt>SHA-512</dt><dd><code class="long">${hashes.sha512}</code></dd></dl><p><a href="${url}" download>${t('upload.download')}<span class="vh">: ${filename}</span></a></p></details>`
+}
+
+function waitingRows(page: PageContext, uploads: readonly UploadRow[]): Markup[] {
+  const { language } = page
+  const { t } = language
+  return uploads.map(({ id, metadata, length, received }) => {
+    const values = metadataOf(metadata)
+    const filename = values.get('filename') ?? id
+    const isComplete = received === length
+    const size = length ?? 0
+    // The script continues when a file with the same name, size and time is chosen.
+    const row = attributes({
+      id: `upload-${id}`,
+      'data-waiting': pathTo(page, `${PATHS.uploadedFiles}/${id}`),
+      'data-key': `${size}/${values.get('modified') ?? ''}/${filename}`,
+    })
+    const facts = t('upload.waiting.received', {
+      received: fileSize(language, received),
+      total: fileSize(language, size),
+    })
+    const remove = t('upload.remove', { name: filename })
+    return html`<li${row} tabindex="-1">${icon(page, 'package')}<div><p class="name" dir="auto">${filename}</p>${uploadProgress({ label: filename, value: received, max: size })}<p class="facts"><span>${facts}</span><span>${isComplete ? t('upload.waiting.complete') : t('upload.waiting.choose')}</span></p></div><div class="line">${isComplete && html`<button class="tight" name="do" value="add.${id}" formnovalidate data-now>${t('upload.waiting.add')}<span class="vh">: ${filename}</span></button>`}<button class="tight" name="do" value="forget.${id}" formnovalidate data-now>${icon(page, 'trash')}<span class="vh">${remove}</span></button></div></li>
+`
+  })
 }
