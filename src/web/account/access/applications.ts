@@ -1,4 +1,5 @@
 // The OAuth applications of a user.
+
 import type { FastifyReply } from 'fastify'
 import { combineScopes, scopeNames } from '#features/basics/access/scopes.ts'
 import { imageUrl } from '#features/basics/images/hosted-image.ts'
@@ -15,6 +16,7 @@ import {
 } from '#features/people/oauth/applications/update-application.ts'
 import { validationError } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
+import { limitsOf } from '#web/kit/forms/fields.ts'
 import { attempt, checkValues, errorsOf, type FormRefusal, uploadedImage } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
@@ -197,9 +199,9 @@ function showForm(request: OwnRequest, typed: Typed, application?: Application):
     label: t('application.public'),
     hint: t('application.public.hint'),
   })
-  const content = html`${textField(page, { name: 'name', label: t('field.name'), value: typed.name, minLength: 3, maxLength: 255, autocomplete: 'off', errors })}
-${textField(page, { name: 'description', label: t('application.description'), value: typed.description, maxLength: 255, isOptional: true, errors })}
-${textField(page, { type: 'url', name: 'url', label: t('application.website'), value: typed.url, maxLength: 255, placeholder: 'https://', isOptional: true, errors })}
+  const content = html`${textField(page, { name: 'name', label: t('field.name'), value: typed.name, ...limitsOf(NewApplication.properties.name), autocomplete: 'off', errors })}
+${textField(page, { name: 'description', label: t('application.description'), value: typed.description, ...limitsOf(NewApplication.properties.description), isOptional: true, errors })}
+${textField(page, { type: 'url', name: 'url', label: t('application.website'), value: typed.url, ...limitsOf(NewApplication.properties.url), placeholder: 'https://', isOptional: true, errors })}
 ${textArea(page, { name: 'redirect_uris', label: t('application.redirects'), hint: t('application.redirects.hint'), value: typed.uris, isCode: true, isOptional: true, errors })}
 ${scopeChoice(page, { ...typed, name: 'max_scopes', legend: t('application.scopes') })}
 ${application === undefined && publicClient}

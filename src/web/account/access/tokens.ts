@@ -9,10 +9,12 @@ import {
   listAccessTokens,
   listTokenResources,
 } from '#features/people/accounts/access-tokens/queries.ts'
+import { NewToken } from '#features/people/accounts/access-tokens/requests.ts'
 import { deleteAccessToken } from '#features/people/accounts/access-tokens/update-access-token.ts'
 import { isConfirmed } from '#features/people/accounts/sessions/queries.ts'
 import { parseId } from '#lib/ids.ts'
 import { DAY_MS } from '#lib/time.ts'
+import { limitsOf } from '#web/kit/forms/fields.ts'
 import { attempt, errorsOf, type FormRefusal } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
@@ -64,7 +66,7 @@ async function showTokens(request: OwnRequest, typed: Typed): Promise<FastifyRep
     label: t('tokens.days', { days }),
     isChosen: String(days) === typed.days,
   }))
-  const content = html`${textField(page, { name: 'name', label: t('field.name'), hint: t('tokens.name.hint'), value: typed.name, minLength: 3, maxLength: 255, autocomplete: 'off', errors })}
+  const content = html`${textField(page, { name: 'name', label: t('field.name'), hint: t('tokens.name.hint'), value: typed.name, ...limitsOf(NewToken.properties.name), autocomplete: 'off', errors })}
 ${selectField(page, { name: 'days', label: t('tokens.lifetime'), choices })}
 ${scopeChoice(page, { ...typed, name: 'scopes', legend: t('tokens.may') })}
 ${limitChoice(page, { ...typed, known })}

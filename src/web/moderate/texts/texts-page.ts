@@ -1,4 +1,5 @@
 // The saved replies of the instance: list, order, and the form to create or edit a reply.
+
 import {
   createReply,
   deleteReply,
@@ -9,6 +10,7 @@ import { listReplies, type ReplyRow } from '#features/community/moderation/repli
 import { checkReply, NewReply } from '#features/community/moderation/replies/requests.ts'
 import { invalidInput } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
+import { limitsOf } from '#web/kit/forms/fields.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
 import { checkValues } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
@@ -148,10 +150,10 @@ function replyForm(page: PageContext, edited: ReplyRow | undefined, state: FormS
   const { t } = page.language
   const { errors } = state
   const content = html`${hiddenField('id', state.text('id', edited?.id))}
-${textField(page, { name: 'title', label: t('reports.texts.name'), value: state.text('title', edited?.title), maxLength: 128, errors })}
-<div class="pair">${textField(page, { name: 'topic', label: t('reports.texts.topic'), value: state.text('topic', edited?.topic), maxLength: 64, errors })}
-${textField(page, { name: LANGUAGE, label: t('reports.texts.language'), hint: t('reports.texts.language.hint'), value: state.text(LANGUAGE, edited?.language ?? page.language.tag.slice(0, 2)), maxLength: 35, isCode: true, errors })}</div>
-${textArea(page, { name: 'body', label: t('reports.texts.body'), value: state.text('body', edited?.body), maxLength: 8_192, rows: 8, errors })}
+${textField(page, { name: 'title', label: t('reports.texts.name'), value: state.text('title', edited?.title), ...limitsOf(NewReply.properties.title), errors })}
+<div class="pair">${textField(page, { name: 'topic', label: t('reports.texts.topic'), value: state.text('topic', edited?.topic), ...limitsOf(NewReply.properties.topic), errors })}
+${textField(page, { name: LANGUAGE, label: t('reports.texts.language'), hint: t('reports.texts.language.hint'), value: state.text(LANGUAGE, edited?.language ?? page.language.tag.slice(0, 2)), ...limitsOf(NewReply.properties.language), isCode: true, errors })}</div>
+${textArea(page, { name: 'body', label: t('reports.texts.body'), value: state.text('body', edited?.body), ...limitsOf(NewReply.properties.body), rows: 8, errors })}
 <div class="line"><button class="main" name="do" value="save">${t('reports.texts.save')}</button><button name="do" value="preview" formnovalidate>${t('reports.texts.preview')}</button>${edited !== undefined && html`<a class="button plain" href="${pathTo(page, PATHS.moderationTexts)}">${t('work.cancel')}</a>`}</div>`
   return form(page, { action: pathTo(page, PATHS.moderationTexts), className: 'stack', content })
 }

@@ -12,8 +12,10 @@ import {
   listServiceAccounts,
   type ServiceAccount,
 } from '#features/community/service-accounts/queries.ts'
+import { NewServiceAccount } from '#features/community/service-accounts/requests.ts'
 import { checkAccessToken } from '#features/people/accounts/access-tokens/create-access-token.ts'
 import type { AccessTokenRow } from '#features/people/accounts/access-tokens/queries.ts'
+import { NewToken } from '#features/people/accounts/access-tokens/requests.ts'
 import { deleteAccessToken } from '#features/people/accounts/access-tokens/update-access-token.ts'
 import { createConfirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
 import { isConfirmed } from '#features/people/accounts/sessions/queries.ts'
@@ -24,6 +26,7 @@ import { scopeChoice, scopesOf } from '#web/account/access/scope-groups.ts'
 import { limitChoice, limitsLine, readLimits, tokenSentences } from '#web/account/access/token-limits.ts'
 import { secretView } from '#web/account/access/tokens.ts'
 import { proofFields, proofOf } from '#web/account/settings/settings-views.ts'
+import { limitsOf } from '#web/kit/forms/fields.ts'
 import type { FormState, Outcome } from '#web/kit/forms/form-page.ts'
 import { attempt, errorsOf, type FormRefusal } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
@@ -202,7 +205,7 @@ ${buttonForm(page, { action, text: t('revoke'), kind: 'danger', isTight: true, l
 
 function newAccount({ page }: OwnRequest, { settings }: ServiceOrganization, state: FormState): Part {
   const { t } = page.language
-  const content = html`${textField(page, { name: 'username', label: t('organizations.services.username'), hint: t('organizations.services.username.hint'), value: state.text('username'), maxLength: 39, autocomplete: 'off', isName: true, errors: state.errors })}
+  const content = html`${textField(page, { name: 'username', label: t('organizations.services.username'), hint: t('organizations.services.username.hint'), value: state.text('username'), ...limitsOf(NewServiceAccount.properties.username), autocomplete: 'off', isName: true, errors: state.errors })}
 <div class="line"><button class="main" name="do" value="add">${t('organizations.services.add')}</button></div>`
   return formPart(page, {
     id: 'new-service-account',
@@ -228,7 +231,7 @@ function newToken({ page }: OwnRequest, { accounts, settings }: ServiceOrganizat
   }))
   const limits = { resources: [], networks: state.text('networks'), known: [] }
   const content = html`${selectField(page, { name: 'account', label: t('organizations.services.account'), choices, errors })}
-${textField(page, { name: 'name', label: t('field.name'), hint: t('tokens.name.hint'), value: state.text('name'), minLength: 3, maxLength: 255, autocomplete: 'off', errors })}
+${textField(page, { name: 'name', label: t('field.name'), hint: t('tokens.name.hint'), value: state.text('name'), ...limitsOf(NewToken.properties.name), autocomplete: 'off', errors })}
 ${selectField(page, { name: 'days', label: t('tokens.lifetime'), choices: lifetimes, errors })}
 ${scopeChoice(page, { chosen: [...state.list('scope', DEFAULT_SCOPES)], name: 'scopes', legend: t('tokens.may'), offered: OFFERED_SCOPES, ...(state.refusal === undefined ? {} : { refusal: state.refusal }) })}
 ${limitChoice(page, { ...limits, ...(state.refusal === undefined ? {} : { refusal: state.refusal }) })}

@@ -1,5 +1,6 @@
 // Project settings: the gallery. Images are added, described, ordered and removed; a removed image can be restored for ten
 // minutes.
+
 import { createHash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 import { addGalleryImage } from '#features/catalogue/projects/gallery/add-gallery-image.ts'
@@ -15,6 +16,7 @@ import { ApiError, invalidInput, notFound } from '#lib/errors.ts'
 import { asApiError } from '#platform/http/error-handler.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import { conflictNote, editBase } from '#web/kit/forms/edits.ts'
+import { limitsOf } from '#web/kit/forms/fields.ts'
 import type { FormState, Outcome } from '#web/kit/forms/form-page.ts'
 import { checkValues, uploadedImages } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
@@ -278,8 +280,8 @@ function imageItem(
     isShown &&
     html`<button class="tight" name="do" value="${value}.${key}" title="${label}">${icon(page, name)}<span class="vh">${label}: ${number}</span></button>`
   return html`<li data-item="${key}">${picture(page, image)}
-<div class="stack">${textField(page, { name: `name.${key}`, label: t('manage.gallery.title'), value: state.text(`name.${key}`, item.name ?? ''), maxLength: 255, isOptional: true, errors: state.errors })}
-${textArea(page, { name: `description.${key}`, label: t('manage.gallery.description'), value: state.text(`description.${key}`, item.description ?? ''), maxLength: 2048, rows: 2, isOptional: true, errors: state.errors })}
+<div class="stack">${textField(page, { name: `name.${key}`, label: t('manage.gallery.title'), value: state.text(`name.${key}`, item.name ?? ''), ...limitsOf(ImageQuery.properties.title), isOptional: true, errors: state.errors })}
+${textArea(page, { name: `description.${key}`, label: t('manage.gallery.description'), value: state.text(`description.${key}`, item.description ?? ''), ...limitsOf(ImageQuery.properties.description), rows: 2, isOptional: true, errors: state.errors })}
 <label class="choice"><input${radio}><span>${t('manage.gallery.feature')}<span class="vh">: ${number}</span></span></label>
 <div class="line">${button('start', 'up', t('manage.gallery.to-start'), index > 1)}${button('earlier', 'arrow-up', t('manage.gallery.earlier'), index > 0)}${button('later', 'arrow-down', t('manage.gallery.later'), number < count)}${button('remove', 'trash', t('manage.gallery.remove'), true)}</div></div></li>
 `

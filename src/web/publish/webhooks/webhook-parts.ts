@@ -4,11 +4,13 @@ import type { WebhookRow } from '#features/exchange/webhooks/queries.ts'
 import {
   ALL_EVENTS,
   FORMATS,
+  NewWebhook,
   type OwnerKind,
   VERSION_TYPES,
   type WebhookFormat,
 } from '#features/exchange/webhooks/requests.ts'
 import { toWebhookView } from '#features/exchange/webhooks/views.ts'
+import { limitsOf } from '#web/kit/forms/fields.ts'
 import type { FormState } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { withQuery } from '#web/kit/paths.ts'
@@ -165,7 +167,7 @@ function fieldsOf(page: PageContext, hook: WebhookRow | undefined, { state, kind
     label: t(`webhooks.channel.${value}`),
     isChosen: types.has(value),
   }))
-  return html`${textField(page, { name: 'url', label: t('webhooks.url'), hint: t('webhooks.url.hint'), value: state.text('url', url), maxLength: 2048, autocomplete: 'off', isCode: true, errors })}
+  return html`${textField(page, { name: 'url', label: t('webhooks.url'), hint: t('webhooks.url.hint'), value: state.text('url', url), ...limitsOf(NewWebhook.properties.url), autocomplete: 'off', isCode: true, errors })}
 ${selectField(page, { name: 'format', label: t('webhooks.format'), hint: t('webhooks.format.hint'), choices: formats, errors })}
 ${chips(page, { legend: t('webhooks.events'), name: 'events', options: choices })}
 ${text('loaders', hook?.loaders)}

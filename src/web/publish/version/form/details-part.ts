@@ -1,8 +1,11 @@
 // Draws the details of a version: number, title, channel, loaders, game versions and environment, with the sources of the
 // proposals.
+
 import { VERSION_TYPES } from '#features/catalogue/versions/kinds.ts'
+import { versionFields } from '#features/catalogue/versions/publish/requests.ts'
 import type { VersionView } from '#features/catalogue/versions/views.ts'
 import { fieldsOf, type Taxonomy } from '#taxonomy/taxonomy.ts'
+import { limitsOf } from '#web/kit/forms/fields.ts'
 import type { FormState } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { fieldTexts } from '#web/site/lists/rows.ts'
@@ -35,8 +38,8 @@ export function detailsPart(
   const from = (field: Field): Part => proposalHint(request, data.proposals, field)
   const { previous } = data
   const numberHint = html`${t('upload.number.hint')}${previous !== undefined && html` ${t('upload.number.latest', { number: previous.version_number })}`}`
-  const content = html`<div class="pair">${textField(page, { name: 'version_number', label: t('upload.number'), from: from('version_number'), hint: numberHint, value: state.text('version_number', values.version_number), maxLength: 32, isCode: true, errors })}
-${textField(page, { name: 'name', label: t('upload.name'), from: from('name'), hint: t('upload.name.hint'), value: state.text('name', values.name), maxLength: 64, errors })}</div>
+  const content = html`<div class="pair">${textField(page, { name: 'version_number', label: t('upload.number'), from: from('version_number'), hint: numberHint, value: state.text('version_number', values.version_number), ...limitsOf(versionFields.version_number), isCode: true, errors })}
+${textField(page, { name: 'name', label: t('upload.name'), from: from('name'), hint: t('upload.name.hint'), value: state.text('name', values.name), ...limitsOf(versionFields.name), errors })}</div>
 ${channelCards(request, { chosen: state.text('version_type', values.version_type), hint: from('version_type') })}
 ${loaderChips(request, data, { state, values, hint: from('loaders'), packHint: from('mrpack_loaders') })}
 ${gameVersionChips(request, { state, values, previous, hint: from('game_versions') })}
