@@ -1,4 +1,5 @@
 // The page of the collection editor: details, the search and the list for new projects, and the projects in their order.
+
 import type { FastifyReply } from 'fastify'
 import { imageUrl } from '#features/basics/images/hosted-image.ts'
 import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
@@ -6,6 +7,7 @@ import { listUpdates } from '#features/catalogue/versions/hashes/resolve-files.t
 import { readVersionsInOrder } from '#features/catalogue/versions/lookup/version-cache.ts'
 import { PROJECTS_MAX } from '#features/community/collections/requests.ts'
 import { ApiError } from '#lib/errors.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import { callerOf } from '#platform/http/limits/client-address.ts'
 import { normalize } from '#ports/search-index/filter/normalize.ts'
 import { isSet, type Setup } from '#web/kit/cookies.ts'
@@ -15,7 +17,7 @@ import type { OwnRequest } from '#web/kit/pages.ts'
 import { listPage, PATHS, projectPath } from '#web/kit/paths.ts'
 import { showWork } from '#web/kit/work-page.ts'
 import { findHits } from '#web/site/lists/list-query.ts'
-import { type ProjectRow, rowOfHit, tile, versionOf, viewOf } from '#web/site/lists/rows.ts'
+import { type ProjectRow, rowOfHit, tile } from '#web/site/lists/rows.ts'
 import { hueClass, setupName } from '#web/site/names.ts'
 import { setupFilter } from '#web/site/project/offer.ts'
 import { attributes, html, type Markup, type Part } from '#web/ui/html.ts'
@@ -247,7 +249,7 @@ async function loadListed(
       name: view.name,
       path: projectPath(view),
       tile: tile(page, { iconUrl: view.icon_url, rawUrl: view.raw_icon_url }, 36, index < 5),
-      version: !isSet(setup) ? undefined : version === undefined ? null : versionOf(version).version_number,
+      version: !isSet(setup) ? undefined : version === undefined ? null : viewOf(version).version_number,
     }
   })
   return { ...where, rows, setup }

@@ -9,13 +9,13 @@ import type { ItemType } from '#features/community/reports/requests.ts'
 import { listCachedUsers } from '#features/people/users/user-cache.ts'
 import { notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
 import { checkValues } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, projectPath, userPath, versionPath } from '#web/kit/paths.ts'
 import { loadThread, threadList } from '#web/kit/thread.ts'
 import { showWork } from '#web/kit/work-page.ts'
-import { versionOf, viewOf } from '#web/site/lists/rows.ts'
 import { reasonName } from '#web/site/report.ts'
 import { exactTime, timeAgo } from '#web/ui/format.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
@@ -168,7 +168,7 @@ async function loadReportedItems(
   const idsOf = (type: ItemType) => [
     ...new Set(reports.flatMap((report) => (report.item_type === type ? [report.item_id] : []))),
   ]
-  const versions = (await listVisibleVersions(deps, viewer, idsOf('version'))).map(versionOf)
+  const versions = (await listVisibleVersions(deps, viewer, idsOf('version'))).map(viewOf)
   const ids = [...new Set([...idsOf('project'), ...versions.map(({ project_id }) => project_id)])]
   const projects = new Map((await listVisibleProjects(deps, viewer, ids)).map(viewOf).map((view) => [view.id, view]))
   const items = new Map<string, ReportedItem>()

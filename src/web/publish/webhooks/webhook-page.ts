@@ -26,8 +26,7 @@ import type { OwnRequest } from '#web/kit/pages.ts'
 import { withQuery } from '#web/kit/paths.ts'
 import type { Part } from '#web/ui/html.ts'
 import { type OpenLog, openLog, showLog } from './deliveries.ts'
-import { showList, showWebhook } from './webhook-parts.ts'
-import { valuesOf } from './webhook-values.ts'
+import { showList, showWebhook, valuesOf } from './webhook-parts.ts'
 
 export type Owner = { kind: OwnerKind; name: string }
 

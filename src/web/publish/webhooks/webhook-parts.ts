@@ -1,5 +1,6 @@
-// The list of webhooks, and one webhook with its forms.
+// The list of webhooks, one webhook with its forms, and the values of these forms.
 
+import { type EVENT_KINDS, kindsFor } from '#features/basics/events/event-kinds.ts'
 import type { WebhookRow } from '#features/exchange/webhooks/queries.ts'
 import {
   ALL_EVENTS,
@@ -23,7 +24,6 @@ import { form, selectField, textField } from '#web/ui/parts/fields.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'
 import { emptyState, note } from '#web/ui/parts/lists.ts'
 import { status } from '#web/ui/parts/status.ts'
-import { eventsFor } from './webhook-values.ts'
 
 type Of = { path: string; state: FormState; kind: OwnerKind }
 
@@ -173,4 +173,27 @@ ${chips(page, { legend: t('webhooks.events'), name: 'events', options: choices }
 ${text('loaders', hook?.loaders)}
 ${text('game_versions', hook?.game_versions)}
 ${chips(page, { legend: t('webhooks.channels'), name: 'version_types', hint: t('webhooks.channels.hint'), options: channels })}`
+}
+
+/** Returns the fields of a webhook as the API takes them. */
+export function valuesOf(state: FormState) {
+  const events = [...state.list('events')]
+  return {
+    url: state.text('url').trim(),
+    format: state.text('format'),
+    events: events.includes(ALL_EVENTS) ? [ALL_EVENTS] : events,
+    loaders: namesIn(state.text('loaders')),
+    game_versions: namesIn(state.text('game_versions')),
+    version_types: VERSION_TYPES.filter((type) => state.list('version_types').includes(type)),
+  }
+}
+
+/** Names that are separated by commas or spaces. */
+function namesIn(text: string): string[] {
+  return text.split(/[\s,]+/).filter((name) => name !== '')
+}
+
+/** Returns the events that an owner can choose. */
+function eventsFor(kind: OwnerKind): readonly (typeof EVENT_KINDS)[number][] {
+  return kind === 'instance' ? kindsFor('all', 'instance') : kindsFor('all', 'members')
 }

@@ -7,13 +7,20 @@ import { loaderKeyOf } from '#features/catalogue/resolve/locks/pack.ts'
 import { storeLock } from '#features/catalogue/resolve/locks/store-lock.ts'
 import { isLoaderVersion } from '#features/catalogue/resolve/requests.ts'
 import { resolveItems } from '#features/catalogue/resolve/resolve-items.ts'
-import type { AnswerView } from '#features/catalogue/resolve/views.ts'
+import type { AnswerView, ItemView } from '#features/catalogue/resolve/views.ts'
 import { listVisibleVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
+import { releasesOf } from '#features/reading/search/facet-counts.ts'
 import { viewOf } from '#lib/text/json-bytes.ts'
+import { SETUP_TYPES, setupLoaders } from '#web/kit/cookies.ts'
+import { PATHS, projectPath, versionPath } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
-import { assetHref } from '#web/ui/page-context.ts'
-import { type PackState, packPath, readPack, type ShownPack } from './pack-state.ts'
-import { packView } from './pack-view.ts'
+import { html, type Markup, type Part } from '#web/ui/html.ts'
+import { assetHref, icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
+import { form, hiddenField, selectField, textField } from '#web/ui/parts/fields.ts'
+import { emptyState, note } from '#web/ui/parts/lists.ts'
+import { tile } from '../lists/rows.ts'
+import { tagName } from '../names.ts'
+import { PACK_MAX, type PackState, packPath, packValues, readPack, type ShownPack } from './pack-state.ts'
 
 export async function showPack(request: PageRequest): Promise<FastifyReply> {
   const { req, page, query, show } = request
@@ -89,4 +96,229 @@ async function loadPack({ deps, query }: PageRequest, state: PackState): Promise
       loaderVersion: needsLoaderVersion && !isLoaderVersion(state.loaderVersion),
     },
   }
+}
+
+/** Maximum number of links to versions of the loader. */
+const LINKED_MAX = 3
+
+/** `loaderVersions`: proposals for the version of the loader. */
+type Shown = { pack: ShownPack | undefined; loaderVersions: readonly string[] }
+
+function packView(request: PageRequest, state: PackState, { pack, loaderVersions }: Shown): Markup {
+  const { page, language } = request
+  const head = html`<h1>${language.t('site.pack')}</h1>
+<p class="soft">${language.t('site.pack.text')}</p>`
+  if (pack === undefined) {
+    const action = html`<a class="button main" href="${pathTo(page, PATHS.search)}">${icon(page, 'search')}${language.t('site.browse')}</a>`
+    const empty = {
+      icon: 'package',
+      title: language.t('site.pack.empty'),
+      text: language.t('site.pack.empty.text'),
+      action,
+    } as const
+    return html`<div class="sheet slip">${head}
+${emptyState(page, empty)}</div>`
+  }
+  return html`<div class="sheet slip">${head}
+${state.projects.length >= PACK_MAX && note(page, 'warn', html`<p>${language.t('site.pack.full', { count: PACK_MAX })}</p>`)}
+${settingsForm(request, state, loaderVersions)}
+${itemList(page, pack)}
+${requiredList(page, pack)}
+${suggestedList(page, pack)}
+${externalList(page, pack)}
+${packFiles(page, pack)}
+<p><a href="${pathTo(page, packPath({ ...state, projects: [] }))}">${language.t('site.pack.clear')}</a></p>
+</div>`
+}
+
+/** Leads to the same page with other values. */
+function settingsForm({ page, deps }: PageRequest, state: PackState, loaderVersions: readonly string[]): Markup {
+  const { language } = page
+  const any = { value: '', label: language.t('site.setup.any') }
+  const choose = (values: readonly string[], chosen: string, label: (value: string) => string) => [
+    { ...any, isChosen: chosen === '' },
+    ...values.map((value) => ({ value, label: label(value), isChosen: value === chosen })),
+  ]
+  const loaders = SETUP_TYPES.flatMap((type) => setupLoaders(deps.taxonomy, [type]))
+  const name = (value: string) => tagName(language, value)
+  return html`<form method="get" action="${pathTo(page, PATHS.pack)}" id="setup">
+${hiddenField('projects', state.projects.join(','))}
+${selectField(page, { name: 'game_version', label: language.t('site.setup.version'), choices: choose(releasesOf(deps.taxonomy), state.gameVersion, (value) => value) })}
+${selectField(page, { name: 'loader', label: language.t('site.setup.loader'), choices: choose([...new Set(loaders)], state.loader, name) })}
+${textField(page, { name: 'loader_version', label: language.t('site.pack.loader-version'), hint: loaderVersionHint(page, state, loaderVersions), value: state.loaderVersion, suggestions: loaderVersions, maxLength: 64, isOptional: true })}
+${textField(page, { name: 'name', label: language.t('site.pack.name'), value: state.name, maxLength: 128, isOptional: true })}
+<button>${language.t('site.pack.update')}</button>
+</form>`
+}
+
+/** Links to the page with each proposed version of the loader, so that nobody has to know one. */
+function loaderVersionHint(page: PageContext, state: PackState, versions: readonly string[]): Markup | string {
+  const { language } = page
+  const hint = language.t('site.pack.loader-version.hint')
+  if (versions.length === 0) return hint
+  const links = versions.slice(0, LINKED_MAX).map((loaderVersion, index) => {
+    const href = pathTo(page, packPath({ ...state, loaderVersion }))
+    return html`${index > 0 && ', '}<a href="${href}"><bdi>${loaderVersion}</bdi></a>`
+  })
+  return html`${hint} ${language.rich('site.pack.loader-version.used', { versions: html`${links}` })}`
+}
+
+function section(title: string, rows: readonly Markup[]): Part {
+  return (
+    rows.length > 0 &&
+    html`<section class="needed"><h2>${title}</h2>
+<ul class="named">
+${rows}</ul></section>`
+  )
+}
+
+function row(page: PageContext, pack: ShownPack, projectId: string, content: Part): Markup {
+  const project = pack.projects.get(projectId)
+  const picture =
+    project === undefined
+      ? html`<span class="tile">${icon(page, 'file')}</span>`
+      : tile(page, { iconUrl: project.icon_url, rawUrl: project.raw_icon_url }, 36, false)
+  return html`<li>${picture}<div>${content}</div></li>
+`
+}
+
+/** Links to a version of a project if there is one, otherwise to the project. One link, because a short number would be too small. */
+function nameLink(page: PageContext, { projects, versions }: ShownPack, id: string, versionId?: string | null): Markup {
+  const project = projects.get(id)
+  if (project === undefined) return html`<bdi>${id}</bdi>`
+  const version = versions.get(versionId ?? '')
+  const path = projectPath(project)
+  // By its ID, because several versions can have the number.
+  const href = version === undefined ? path : versionPath(path, { id: version.id, version_number: '' })
+  const number = version !== undefined && html` <span class="soft"><bdi>${version.version_number}</bdi></span>`
+  return html`<a href="${pathTo(page, href)}"><bdi>${project.name}</bdi>${number}</a>`
+}
+
+/** The lines of reasons are too close to each other for links. */
+function nameText({ projects, versions }: ShownPack, id: string, versionId: string | null): Markup {
+  const number = versions.get(versionId ?? '')?.version_number
+  return html`<bdi>${projects.get(id)?.name ?? id}</bdi>${number !== undefined && html` <bdi>${number}</bdi>`}`
+}
+
+function itemList(page: PageContext, pack: ShownPack): Part {
+  const { language } = page
+  const { state, answer } = pack
+  const nameOf = ({ index }: ItemView): string => state.projects[index] ?? ''
+  const keyOf = (item: ItemView): string => item.project_id ?? nameOf(item)
+  // The address can name a project by its ID and by its slug.
+  const rows = [...Map.groupBy(answer.items, keyOf).values()].flatMap((same) => {
+    const [item] = same
+    if (item === undefined) return []
+    const own = nameOf(item)
+    const names = same.map(nameOf)
+    const rest = packPath({ ...state, projects: state.projects.filter((name) => !names.includes(name)) })
+    const named = pack.projects.get(item.project_id ?? '')?.name ?? own
+    const remove = html`<p><a class="soft" href="${pathTo(page, rest)}" aria-label="${language.t('site.pack.remove')} ${named}">${language.t('site.pack.remove')}</a></p>`
+    const name = nameLink(page, pack, item.project_id ?? own, item.version_id)
+    const content = html`${name}${outside(page, pack, item)}${failure(page, pack, item)}${remove}`
+    return row(page, pack, item.project_id ?? '', content)
+  })
+  return section(language.t('site.count.project', { count: rows.length }), rows)
+}
+
+function outside(page: PageContext, { answer }: ShownPack, { version_id }: ItemView): Part {
+  const chosen = answer.chosen.find((each) => each.version_id === version_id)
+  return chosen?.outside_filter === true && html` <span class="soft">${page.language.t('site.pack.outside')}</span>`
+}
+
+/** Says why an item has no version, with both sides of a conflict. */
+function failure(page: PageContext, pack: ShownPack, { state, because = [], nearest }: ItemView): Part {
+  if (state === 'chosen' || state === 'kept') return null
+  const { language } = page
+  const nearby =
+    nearest != null &&
+    html` ${language.rich('site.pack.nearest', { name: nameLink(page, pack, nearest.project_id, nearest.version_id) })}`
+  const reasons = because.map((each) => {
+    const target = each.requires ?? each.incompatible
+    if (target === undefined) return null
+    const other = nameText(pack, target.project_id, target.version_id)
+    if (each.version_id === undefined)
+      return html`<li><span>${language.rich('site.pack.because.item', { other })}</span></li>`
+    const of = pack.versions.get(each.version_id)
+    const name = nameText(pack, of?.project_id ?? each.version_id, each.version_id)
+    const key = each.requires === undefined ? 'site.pack.because.incompatible' : 'site.pack.because.requires'
+    return html`<li><span>${language.rich(key, { name, other })}</span></li>`
+  })
+  return html`<p class="small">${icon(page, 'warning')} ${language.t(`site.pack.state.${state}`)}${nearby}</p>${reasons.length > 0 && html`<ul class="small soft">${reasons}</ul>`}`
+}
+
+function requiredList(page: PageContext, pack: ShownPack): Part {
+  const { language } = page
+  const requested = new Set(pack.answer.items.map(({ project_id }) => project_id))
+  const rows = pack.answer.chosen
+    .filter(({ project_id }) => !requested.has(project_id))
+    .map(({ project_id, version_id, required_by }) => {
+      const requirer = pack.versions.get(required_by[0] ?? '')
+      const by =
+        requirer !== undefined &&
+        html` <span class="soft">${language.rich('site.pack.required-by', { name: html`<bdi>${pack.projects.get(requirer.project_id)?.name}</bdi>` })}</span>`
+      return row(page, pack, project_id, html`${nameLink(page, pack, project_id, version_id)}${by}`)
+    })
+  return section(language.t('site.pack.required'), rows)
+}
+
+function suggestedList(page: PageContext, pack: ShownPack): Part {
+  const { language } = page
+  const { state, answer } = pack
+  const rows = answer.suggested.slice(0, 20).map(({ project_id }) => {
+    const more = packPath({ ...state, projects: [...state.projects, project_id] })
+    const name = pack.projects.get(project_id)?.name ?? project_id
+    const add = html`<p><a class="soft" href="${pathTo(page, more)}" aria-label="${language.t('site.pack.add-one')} ${name}">${language.t('site.pack.add-one')}</a></p>`
+    return row(page, pack, project_id, html`${nameLink(page, pack, project_id)}${add}`)
+  })
+  return section(language.t('site.pack.optional'), rows)
+}
+
+function externalList(page: PageContext, pack: ShownPack): Part {
+  const rows = pack.answer.external.map(({ file_name }) => row(page, pack, '', html`<bdi>${file_name}</bdi>`))
+  return section(page.language.t('site.pack.external'), rows)
+}
+
+/** Names everything without which players cannot use the pack. */
+function missingParts({ language }: PageContext, { state, lacks }: ShownPack): Part[] {
+  const { t } = language
+  return [
+    lacks.projects.length > 0 &&
+      t('site.pack.lacks.projects', { names: new Intl.ListFormat(language.tag).format(lacks.projects) }),
+    lacks.gameVersion && t('site.pack.lacks.game-version'),
+    lacks.loader && t('site.pack.lacks.loader'),
+    lacks.loaderVersion && t('site.pack.lacks.loader-version', { loader: tagName(language, state.loader) }),
+  ].filter((part) => part !== false)
+}
+
+/** Shows the button that stores the pack, and then the addresses of its files. */
+function packFiles(page: PageContext, pack: ShownPack): Part {
+  const { state, answer, isStored, lacks } = pack
+  const { language, site } = page
+  if (answer.chosen.length === 0) return null
+  const missing = missingParts(page, pack)
+  const warning =
+    missing.length > 0 &&
+    note(
+      page,
+      'warn',
+      html`<p>${language.t('site.pack.incomplete')}</p><ul>${missing.map((each) => html`<li>${each}</li>`)}</ul>`,
+    )
+  if (!isStored) {
+    const fields = Object.entries(packValues(state)).map(([name, value]) => hiddenField(name, value))
+    const button = html`<button class="main">${icon(page, 'package')}${language.t('site.pack.create')}</button>`
+    return form(page, { action: pathTo(page, PATHS.packFiles), content: html`${warning}${fields}${button}` })
+  }
+  const lock = `/v3/lock/${answer.lock}`
+  const hasMrpack = !lacks.gameVersion && !lacks.loader && !lacks.loaderVersion
+  const mrpack = hasMrpack
+    ? html`<p><a class="button main" href="${pathTo(page, `${lock}.mrpack`)}" download>${icon(page, 'download')}${language.t('site.pack.mrpack')}</a></p>`
+    : null
+  const copy = html`<button class="tight" type="button" data-copy="packwiz" data-done="${language.t('copied')}" hidden>${language.t('copy')}<span class="vh"> ${language.t('site.pack.packwiz')}</span></button>`
+  return html`<section><h2>${language.t(missing.length === 0 ? 'site.pack.ready' : 'site.pack.stored')}</h2>
+${warning}
+${mrpack}
+<p>${language.t('site.pack.packwiz')}: <code id="packwiz">${site.url}${lock}/pack.toml</code> ${copy}</p>
+<p><a href="${pathTo(page, lock)}">${language.t('site.pack.json')}</a></p>
+<p class="small soft">${language.t('site.pack.kept')}</p></section>`
 }

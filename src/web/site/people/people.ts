@@ -1,4 +1,5 @@
 // The pages of users, organizations and collections.
+
 import type { FastifyReply } from 'fastify'
 import { isModerator } from '#features/basics/access/viewer.ts'
 import { listCollections, listCollectionsOf } from '#features/community/collections/queries.ts'
@@ -29,15 +30,11 @@ import {
 import type { PageRequest } from '#web/kit/request.ts'
 import type { ShownPage } from '#web/kit/send-page.ts'
 import { countOf, timeAgo } from '#web/ui/format.ts'
-import { html, type Markup } from '#web/ui/html.ts'
-import { pathTo } from '#web/ui/page-context.ts'
-import { badge, face, note } from '#web/ui/parts/lists.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
 import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { badge, emptyState, face, note, pager, tabs } from '#web/ui/parts/lists.ts'
 import { hitList } from '../lists/rows.ts'
 import { hueClass, setupName, TYPE_ICONS, typesName } from '../names.ts'
-import type { Organization } from '../project/project-data.ts'
 import { peoplePanel } from '../project/project-panels.ts'
 import { setupForm } from '../setup-form.ts'
 import { loadSlice, type ProjectSlice, type SliceFilter, slicePath } from './project-slice.ts'

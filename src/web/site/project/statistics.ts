@@ -1,4 +1,5 @@
 // The statistics of a project: downloads as plots, tables and CSV.
+
 import type { FastifyReply } from 'fastify'
 import { type CachedProject, listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
@@ -6,6 +7,7 @@ import { listCachedTeams } from '#features/community/teams/team-cache.ts'
 import { listOrganizationProjectIds, listProjectIdsOf } from '#features/people/users/queries.ts'
 import type { DownloadSeries } from '#features/reading/analytics/views.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import { projectPath, withQuery } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import { countOf, countryName, wholeNumber } from '#web/ui/format.ts'
@@ -18,7 +20,6 @@ import { type BarPlot, barPlot, barPlotCsv } from '#web/ui/plots/bar-plot.ts'
 import { linePlot } from '#web/ui/plots/line-plot.ts'
 import { type SharePlot, sharePlot, sharePlotCsv } from '#web/ui/plots/share-plot.ts'
 import { type TimePlot, timePlotCsv } from '#web/ui/plots/time-plot.ts'
-import { viewOf } from '../lists/rows.ts'
 import { tagName } from '../names.ts'
 import {
   DEFAULT_SPAN,
