@@ -1,5 +1,5 @@
 // Loads `node:test` without its async hooks. The test runner of Node.js finds the test that runs by hooks on every promise,
-// which need a third of the processor time of a run. Here it finds the test by an AsyncLocalStorage.
+// which make a request about a third slower. Here it finds the test by an AsyncLocalStorage.
 import { createRequire } from 'node:module'
 
 const hooks = createRequire(import.meta.url)('node:async_hooks')

@@ -21,7 +21,7 @@ test('a project with nothing, and one with 1,000 versions for everything, are pa
     assert.equal(full.statusCode, 200, path)
     assertValidHtml(full.body, path)
     // However much there is of it, a page stays one.
-    assert.ok(full.body.length < 700_000, `${path}: ${full.body.length}`)
+    assert.ok(full.body.length < 140_000, `${path}: ${full.body.length}`)
   }
   assertSays(await visitor(t).get('/mod/large/versions?page=20'), 200, 'v')
   assertSays(await visitor(t).get('/mod/large/versions?page=21'), 404, 'This page does not exist')
