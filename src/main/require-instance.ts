@@ -12,9 +12,8 @@ import { usable } from './preflight.ts'
 export async function requireInstance(config: Config): Promise<void> {
   const { dataDir, database } = config
   const found = usable(dataDir, () => statSync(dataDir, { throwIfNoEntry: false }))
-  if (found === undefined || (database.kind === 'embedded' && !hasDatabase(dataDir))) {
+  if (found === undefined || (database.kind === 'embedded' && !hasDatabase(dataDir)))
     throw noInstance(`The data folder ${dataDir} (DATA_DIR) contains no instance of Depot`)
-  }
   if (database.kind === 'embedded') return
   const pool = createPool(connectionsOf(config, undefined).direct, { max: 1, applicationName: 'depot-check' })
   try {

@@ -25,9 +25,8 @@ test('without a file, lookup is disabled; an unreadable file fails the start wit
   assert.equal(await openCountryLookup(undefined), undefined)
   const garbage = join(dir, 'garbage.mmdb')
   await writeFile(garbage, 'not a database')
-  for (const path of [garbage, join(dir, 'absent.mmdb')]) {
+  for (const path of [garbage, join(dir, 'absent.mmdb')])
     await assert.rejects(openCountryLookup(path), /\.mmdb \(GEOIP_DATABASE\) cannot be read$/)
-  }
 })
 
 /** One node: the lower half of IPv4 is Germany, the upper half is not listed. */

@@ -94,9 +94,8 @@ function checkPresentFields(
     refusals.check(() => {
       const field = taxonomy.fields.get(name)
       if (field === undefined) throw validationError(prefix + name, 'is not a known field')
-      if (supported?.has(name) === false) {
+      if (supported?.has(name) === false)
         throw validationError(prefix + name, `is not a field of ${loaders.join(', ')}`)
-      }
       values[name] = checkValue(field, value, prefix + name)
     })
     if (refusals.isFull) break

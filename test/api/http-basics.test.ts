@@ -122,9 +122,8 @@ test('answers expose the headers that a browser program needs', async () => {
     'X-Ratelimit-Remaining',
     'X-Ratelimit-Reset',
     'X-Request-Id',
-  ]) {
+  ])
     assert.ok(exposed.includes(name), name)
-  }
 })
 
 describe('conditional requests', () => {

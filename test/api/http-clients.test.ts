@@ -155,9 +155,7 @@ describe('a cache of npm revalidates without a download', () => {
           statuses.length = 0
           // The library that sends the files of the API viewer never answers 304 to `no-cache`.
           const fresh: Record<string, string> = url.includes('swagger') ? {} : { 'cache-control': 'no-cache' }
-          for (const _ of [1, 2]) {
-            assert.equal(await load(url, { accept, ...fresh }), first, url)
-          }
+          for (const _ of [1, 2]) assert.equal(await load(url, { accept, ...fresh }), first, url)
           assert.deepEqual(statuses, [304, 304], `${url} ${accept}`)
         }
       }

@@ -171,9 +171,8 @@ describe('in what everyday use writes', () => {
     for (const body of [
       { username: [member.email], password: PASSWORD },
       { username: member.email, password: [PASSWORD] },
-    ]) {
+    ])
       assert.equal((await send('POST', '/_internal/auth/login', { body })).statusCode, 400)
-    }
     const taken = { username: `other-${newId().toLowerCase()}`, email: member.email, password: PASSWORD }
     assert.equal((await send('POST', '/_internal/auth/create', { body: taken })).statusCode, 409)
     assertClean()

@@ -92,9 +92,8 @@ test('an expired cursor is an error, or begins at the start again', async () => 
 test('where the stream is not available, the list is requested again after a pause', async () => {
   let number = 0
   const server = await standIn((request, response) => {
-    if (request.url?.startsWith('/v3/changes/stream') === true) {
+    if (request.url?.startsWith('/v3/changes/stream') === true)
       return sendJson(response, 429, { error: 'ratelimit_error', description: 'Too many streams' })
-    }
     number += 1
     const [cursor, changed] = [`k3Fp9QzA-${number}`, '2026-03-01T12:00:00.000Z']
     const entry = { cursor, kind: 'project', id: `AABBCC0${number}`, state: 'removed', changed }

@@ -78,12 +78,10 @@ test('a list is read page by page', async () => {
   const numbers: string[] = []
   const sizes: number[] = []
   const path = { id: projectId }
-  for await (const page of depot.pages('/v3/project/{id}/version', { params: { path, query: { limit: 2 } } })) {
+  for await (const page of depot.pages('/v3/project/{id}/version', { params: { path, query: { limit: 2 } } }))
     sizes.push(page.length)
-  }
-  for await (const version of depot.items('/v3/project/{id}/version', { params: { path, query: { limit: 2 } } })) {
+  for await (const version of depot.items('/v3/project/{id}/version', { params: { path, query: { limit: 2 } } }))
     numbers.push(version.version_number)
-  }
   assert.deepEqual(numbers, ['2.0.3', '2.0.2', '2.0.1', '2.0.0', '1.0.0'])
   assert.deepEqual(sizes, [2, 2, 1])
 })
@@ -91,14 +89,12 @@ test('a list is read page by page', async () => {
 test('a list with `next` is read to its end', async () => {
   const person = await t.make.account({ role: 'moderator' })
   const approver = open((await t.make.pat(person)).token)
-  for (const status of ['approved', 'rejected', 'approved'] as const) {
+  for (const status of ['approved', 'rejected', 'approved'] as const)
     await approver.patch('/v3/project/{id}', { params: { path: { id: projectId } }, body: { status } })
-  }
   const session = open(person.token)
   const entries: number[] = []
-  for await (const entry of session.items('/_internal/moderation/log', { params: { query: { limit: 1 } } })) {
+  for await (const entry of session.items('/_internal/moderation/log', { params: { query: { limit: 1 } } }))
     entries.push(entry.id)
-  }
   assert.equal(entries.length, 3)
   assert.deepEqual(
     entries,

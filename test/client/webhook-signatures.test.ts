@@ -66,9 +66,8 @@ test('the client verifies with the secret or the public key, and refuses everyth
     [{ ...headers, 'webhook-signature': 'v1,* v2,x' }, MESSAGE.body, secret, now],
     [{ ...headers, 'webhook-signature': '' }, MESSAGE.body, secret, now],
   ]
-  for (const [sent, body, key, at] of refused) {
+  for (const [sent, body, key, at] of refused)
     await assert.rejects(verifyWebhook(sent, body, key, { now: at }), WebhookVerificationError)
-  }
 })
 
 test('the identifier of a message depends on the event and the webhook only', () => {

@@ -163,9 +163,8 @@ export function testAnalyticsStore(name: string, open: () => Promise<AnalyticsSt
     })
 
     test('a batch without events, or with too many, is refused', async () => {
-      for (const count of [0, APPEND_EVENTS_MAX + 1]) {
+      for (const count of [0, APPEND_EVENTS_MAX + 1])
         await assert.rejects(store.append('view', batchOf(times(count, () => aView()))), RangeError)
-      }
     })
 
     test('a repeated batch adds nothing, from any process and any number of times', async () => {

@@ -184,9 +184,8 @@ export function counterConformance(adapter: string, make: (now: () => number) =>
         [0.5, 1, 1],
         [1, 0, 1],
         [1, 1, 0],
-      ] as const) {
+      ] as const)
         await assert.rejects(async () => counters.spend(key, amount, { max, spanMs }), RangeError)
-      }
     },
   )
 
@@ -239,9 +238,8 @@ export function counterConformance(adapter: string, make: (now: () => number) =>
       [WINDOW_MAX + 1, 1000],
       [1, 0],
       [1, 1e12],
-    ] as const) {
+    ] as const)
       await assert.rejects(async () => counters.hit(key, { max, windowMs }), RangeError)
-    }
   })
 
   guarantee(

@@ -11,9 +11,8 @@ test('every released migration is unchanged, and new ones come after them', asyn
   assert.ok(released.size >= 21, 'the newest recording lists its migrations')
   const present = await readMigrations()
   const found = new Map(present.map(({ name, checksum }) => [name, checksum]))
-  for (const [name, checksum] of released) {
+  for (const [name, checksum] of released)
     assert.equal(found.get(name), checksum, `${name} was released. Restore it, and correct it in a new migration.`)
-  }
   const last = [...released.keys()].sort().at(-1) ?? ''
   const added = present.map(({ name }) => name).filter((name) => !released.has(name))
   assert.deepEqual(

@@ -135,9 +135,8 @@ describe('a backup made while a server publishes and deletes projects', () => {
       child.kill('SIGKILL')
       await once(child, 'exit')
       const { rows } = await target.database.pool.query("select to_regclass('public.account') as name")
-      if (rows[0].name !== null) {
+      if (rows[0].name !== null)
         assert.equal((await target.database.pool.query('select 1 from account')).rowCount, 0, 'nothing is visible')
-      }
       const again = await depot(dataDir, ['restore', archive, '--json'], env)
       assert.equal(again.code, 0, again.stderr)
       const { files } = JSON.parse(again.stdout)

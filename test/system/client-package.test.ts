@@ -128,9 +128,8 @@ const withAddress = (text: string): string => text.replaceAll('http://127.0.0.1:
 test('the commands of the document work as written', async () => {
   const steps = readSteps('docs/publishers/publish-command.md', 'Try it')
   assert.ok(steps.length >= 4)
-  for (const [n, { script, expected }] of steps.entries()) {
+  for (const [n, { script, expected }] of steps.entries())
     checkOutput(await shell.run(withAddress(script)), expected.map(withAddress), `block ${n + 1}`)
-  }
 })
 
 /** The scripts of a workflow, whatever the CI: the values of `run` and `script`. */

@@ -27,9 +27,8 @@ describe('output that cannot be written', () => {
     'Cannot write to standard output: ENOSPC: no space left on device, write. Free space on that disk, or use a larger one, and run the command again.\n'
 
   test('a full one ends the command with a sentence', async () => {
-    for (const command of ['help', 'settings list', 'manual']) {
+    for (const command of ['help', 'settings list', 'manual'])
       assert.deepEqual(await inShell(`"$0" "$1" ${command} > /dev/full`), { code: 1, stderr: full }, command)
-    }
   })
 
   test('a command whose reader has exited ends silently', async () => {

@@ -57,9 +57,8 @@ async function findSoon(query: string, names: string[]): Promise<void> {
   const until = performance.now() + 600_000
   for (let found: string[] = []; ; await sleep(20)) {
     found = (await find(query)).sort()
-    if (performance.now() > until || JSON.stringify(found) === JSON.stringify(names)) {
+    if (performance.now() > until || JSON.stringify(found) === JSON.stringify(names))
       return assert.deepEqual(found, names)
-    }
   }
 }
 

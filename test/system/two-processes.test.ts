@@ -159,9 +159,8 @@ test('processes a request that both processes receive concurrently once: a payme
     (await database.pool.query('select count(*)::int as count from graphile_worker.jobs where run_at <= now()')).rows[0]
       ?.count
   const sentBefore = await mails()
-  for (let n = 0; n < 6; n += 1) {
+  for (let n = 0; n < 6; n += 1)
     await clientOf(n).post('/_internal/auth/password/reset', { body: { username: 'seller' } })
-  }
   // Both processes work on the one queue.
   while ((await waiting()) > 0) await new Promise((resolve) => setTimeout(resolve, 20))
   const sent = (await mails()) - sentBefore

@@ -82,9 +82,8 @@ export async function listEmptyTables(db: Db): Promise<string[]> {
 
 async function addFiles({ deps, client }: OpenInstance, person: Person): Promise<void> {
   const images = await deps.db.selectFrom('image').select(['storage_key', 'size_bytes']).execute()
-  for (const { storage_key, size_bytes } of images) {
+  for (const { storage_key, size_bytes } of images)
     await deps.files.put(storage_key, Buffer.alloc(size_bytes), { contentType: 'image/png' })
-  }
   const icon = await sharp({ create: { width: 200, height: 200, channels: 3, background: '#283' } })
     .png()
     .toBuffer()
@@ -97,9 +96,8 @@ async function addFiles({ deps, client }: OpenInstance, person: Person): Promise
 async function addEvents({ deps }: OpenInstance): Promise<void> {
   const versions = await deps.db.selectFrom('version').select(['id', 'project_id']).orderBy('id').limit(3).execute()
   const recorded_at = deps.now()
-  for (const { id, project_id } of versions) {
+  for (const { id, project_id } of versions)
     deps.events.add('download', aDownload({ project_id, version_id: id, recorded_at }))
-  }
   await deps.events.flush()
   await deps.analytics.append('view', batchOf([aView({ project_id: versions[0]?.project_id ?? '' })]))
 }

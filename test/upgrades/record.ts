@@ -106,9 +106,8 @@ async function record(name: string): Promise<void> {
   writeFileSync(join(pathOf(name), 'migrations.sha256'), released.join(''))
   const generated = join(import.meta.dirname, '../../docs/generated')
   copyFileSync(join(generated, 'schema.sql'), join(pathOf(name), 'schema.sql'))
-  for (const file of DESCRIPTIONS) {
+  for (const file of DESCRIPTIONS)
     writeFileSync(join(pathOf(name), `${file}.br`), compress(readFileSync(join(generated, file))))
-  }
   writeFileSync(join(pathOf(name), LINES_FILE), `${totalOf(productLines())}\n`)
   for (const older of listRecordings().slice(0, -RECORDINGS_MAX)) rmSync(pathOf(older), { recursive: true })
   for (const file of readdirSync(pathOf(name))) console.log(`${file}: ${statSync(join(pathOf(name), file)).size} bytes`)

@@ -152,9 +152,8 @@ type Target = {
 /** The file gets its name when the backup is complete and on disk. @throws OperatorError */
 async function openTarget(path: string): Promise<Target> {
   if (path === '-') {
-    if (process.stdout.isTTY) {
+    if (process.stdout.isTTY)
       throw new OperatorError('Standard output is a terminal. Redirect it to a file or a program.')
-    }
     return withoutFile(process.stdout)
   }
   if (existsSync(path)) {
@@ -222,9 +221,8 @@ function asOperatorError(error: unknown, path: string): unknown {
       cause: error,
     })
   }
-  if (code === 'EPIPE') {
+  if (code === 'EPIPE')
     return new OperatorError(`The program that reads ${where} exited before the backup was complete`, { cause: error })
-  }
   return error
 }
 

@@ -23,12 +23,10 @@ export async function moveDatabaseCommand(args: readonly string[], env: Env): Pr
   const { path, settings } = readTarget(values, env)
   const config = loadConfig(env)
   await requireInstance(config)
-  if (locationOf(settings) === locationOf(config)) {
+  if (locationOf(settings) === locationOf(config))
     throw new OperatorError(`The settings in ${path} refer to the current database. Nothing was copied.`)
-  }
-  if (values.former !== undefined && config.database.kind === 'external') {
+  if (values.former !== undefined && config.database.kind === 'external')
     throw new OperatorError('--former is for the embedded database, but DATABASE_URL is set. Remove the option.')
-  }
   await using resources = new AsyncDisposableStack()
   const source = await open(config, resources, values.former)
   const target = await open(settings, resources)
@@ -55,8 +53,7 @@ const locationOf = ({ database, dataDir }: Config): string =>
 
 function nextStep(from: Config, to: Config, path: string): string {
   const unchanged = 'The old database is unchanged.'
-  if (to.database.kind === 'external' || from.dataDir === to.dataDir) {
+  if (to.database.kind === 'external' || from.dataDir === to.dataDir)
     return `Start Depot with the settings in ${path}. ${unchanged}`
-  }
   return `Replace the folder postgres of ${from.dataDir} by that of ${to.dataDir}, and start Depot. ${unchanged}`
 }

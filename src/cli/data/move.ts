@@ -23,9 +23,8 @@ export async function moveFilesCommand(args: readonly string[], env: Env): Promi
   const { values } = readArguments(args, { to: 'string', json: 'boolean' })
   const { path, variables, settings } = readTarget(values, env)
   const target = settings.files.store
-  if (locationOf(target) === locationOf(loadConfig(env).files.store)) {
+  if (locationOf(target) === locationOf(loadConfig(env).files.store))
     throw new OperatorError(`The settings in ${path} refer to the current store. Nothing was copied.`)
-  }
   await withDeps(env, async (deps) => {
     // The S3 library reads its keys only from the environment. The old store has already read its keys.
     Object.assign(env, Object.fromEntries(Object.entries(variables).filter(([name]) => name.startsWith('AWS_'))))
@@ -56,9 +55,8 @@ export async function moveAnalyticsCommand(args: readonly string[], env: Env): P
   const { values } = readArguments(args, { to: 'string', json: 'boolean' })
   const { path, settings } = readTarget(values, env)
   const { store } = settings.analytics
-  if (store.kind === 'embedded') {
+  if (store.kind === 'embedded')
     throw new OperatorError(`${path} does not set CLICKHOUSE_URL, for example ${CLICKHOUSE_EXAMPLE}`)
-  }
   if (loadConfig(env).analytics.store.kind !== 'embedded') {
     throw new OperatorError(
       'The events of this instance are already in ClickHouse. To move them, use the backup of ClickHouse.',

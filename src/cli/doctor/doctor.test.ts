@@ -42,9 +42,8 @@ describe('settings', () => {
     ['read_only', { READ_ONLY: 'true' }],
     ['settings_removed', { HTTP_PROCESSES: '2' }],
     ['named_file_missing', { GEOIP_DATABASE: '/nowhere/city.mmdb' }],
-  ] as const) {
+  ] as const)
     test(code, () => assert.deepEqual(codes(found(env).findings), [code]))
-  }
 
   test('settings_file_invalid names the line, and settings_file_readable is corrected', async () => {
     const misspelt = settingsFile('misspelt.env', 'BASE_URLL=https://depot.example.org\n')

@@ -49,9 +49,8 @@ export function required(value: string | undefined, name: string): string {
 /** @throws UsageError */
 export function wholeNumber(value: string, name: string, min: number, max: number): number {
   const number = Number(value)
-  if (!/^\d{1,15}$/.test(value) || number < min || number > max) {
+  if (!/^\d{1,15}$/.test(value) || number < min || number > max)
     throw new UsageError(`--${name} must be a whole number from ${min} to ${max}`)
-  }
   return number
 }
 

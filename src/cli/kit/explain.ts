@@ -73,9 +73,8 @@ export function explain(error: unknown): string {
   const fault = FAULTS.find((known) => chain.some((link) => isOf(known, link)))
   if (error instanceof OperatorError && OWN_REMEDY.test(error.message)) return error.message
   if (error instanceof OperatorError) return withRemedy(error.message, fault)
-  if (error instanceof ApiError && fault === undefined) {
+  if (error instanceof ApiError && fault === undefined)
     return error.status === 404 ? `${error.message}. ${UNKNOWN}` : reasonOf(error)
-  }
   if (fault === undefined) return `${stackOf(chain)}\n${UNEXPECTED}`
   const problem = chain.reduce((text, { message }) => {
     const line = message.trim().split('\n')[0] ?? ''

@@ -48,8 +48,7 @@ function readAction(text: string): AuditAction {
 function readTime(text: string | undefined, name: string): Date | undefined {
   if (text === undefined) return undefined
   const time = new Date(text)
-  if (Number.isNaN(time.getTime())) {
+  if (Number.isNaN(time.getTime()))
     throw new UsageError(`--${name} must be a date or a time such as 2026-11-01 or 2026-11-01T12:00:00Z`)
-  }
   return time
 }

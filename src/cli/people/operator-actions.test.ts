@@ -93,7 +93,6 @@ test('wrong usage is rejected before anything is opened', async () => {
     ['invitation create --uses 0', /--uses must be a whole number from 1/],
     ['invitation create --expires tomorrow', /--expires must be a number followed by d, h or m/],
     ['invitation revoke', /Missing arguments: expected at least 1/],
-  ] as const) {
+  ] as const)
     await assert.rejects(run(line, { DATABASE_URL: 'postgres://nowhere.invalid/x', DATA_DIR: folder }), sentence)
-  }
 })

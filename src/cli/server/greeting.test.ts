@@ -27,9 +27,8 @@ test('an empty instance shows its locations, the email delivery and the next ste
     'This copy of the instance is quiet',
     'depot resume',
     'http://127.0.0.1:8080/account/first-admin?flow=a-secret\n',
-  ]) {
+  ])
     assert.ok(shown.includes(part), `${part} in ${shown}`)
-  }
   assert.doesNotMatch(shown, /BASE_URL|not in the data folder/)
 })
 
@@ -54,9 +53,8 @@ test('names external services without their secrets', () => {
     REDIS_URL: 'redis://:hidden@counters.test',
   })
   assert.doesNotMatch(shown, /hidden/)
-  for (const part of ['DATABASE_URL', 'depot-files', 'OPENSEARCH_URL', 'CLICKHOUSE_URL', 'REDIS_URL']) {
+  for (const part of ['DATABASE_URL', 'depot-files', 'OPENSEARCH_URL', 'CLICKHOUSE_URL', 'REDIS_URL'])
     assert.ok(shown.includes(part), part)
-  }
 })
 
 test('only paths and addresses are longer than a terminal is wide', () => {

@@ -47,9 +47,8 @@ async function replaceKey(deps: Deps, asJson: boolean | undefined, seed?: Buffer
 
 export async function keyExport(args: readonly string[], env: Env): Promise<void> {
   const { values } = readArguments(args, { json: 'boolean' })
-  if (process.stdout.isTTY) {
+  if (process.stdout.isTTY)
     throw new OperatorError('Standard output is a terminal. Redirect the private key to a file or a program.')
-  }
   await withDeps(env, async (deps) => {
     const key = await getCurrentKey(deps)
     const privateKey = privateKeyText(await openPrivateKey(deps, key))

@@ -58,9 +58,8 @@ test('a token with its kind exchanged, cut short, made longer or wrapped in spac
     `x${token}`.slice(0, 64),
     token.toUpperCase(),
     '',
-  ]) {
+  ])
     assert.equal(parseToken(text), undefined, JSON.stringify(text))
-  }
 })
 
 test('no text at all makes the recognizer fail', () => {
@@ -78,9 +77,8 @@ test('secrets are 54 base62 characters and never the same', () => {
 
 test('an authorization header gives its token raw or after Bearer in any case', () => {
   const { token } = newToken('pat')
-  for (const header of [token, `Bearer ${token}`, `bearer ${token}`, `BEARER   ${token}`, `  ${token} `]) {
+  for (const header of [token, `Bearer ${token}`, `bearer ${token}`, `BEARER   ${token}`, `  ${token} `])
     assert.equal(parseAuthorization(header), token, JSON.stringify(header))
-  }
   assert.equal(parseAuthorization('host_0123-abc.DEF'), 'host_0123-abc.DEF')
 })
 
@@ -96,9 +94,8 @@ test('an authorization header without a usable token gives none', () => {
     'tökèn',
     'a\u0000b',
     'x'.repeat(513),
-  ]) {
+  ])
     assert.equal(parseAuthorization(header), undefined, JSON.stringify(header))
-  }
   assert.equal(parseAuthorization('x'.repeat(512))?.length, 512)
 })
 

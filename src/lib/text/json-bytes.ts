@@ -154,9 +154,8 @@ export function layOutJsonObject<Entity extends { bytes: Uint8Array }>(
     const head = `${entries.length === 0 ? '{' : ','}${JSON.stringify(key)}:`
     const length = Buffer.byteLength(head) + (isList(value) ? joinedLength(value) : value.bytes.length)
     total += length
-    if (total > OBJECT_BYTES_MAX) {
+    if (total > OBJECT_BYTES_MAX)
       throw invalidInput(`The response would exceed ${OBJECT_BYTES_MAX} bytes; request fewer items`)
-    }
     entries.push({ head, value, length })
   }
   return { length: Math.max(total, 2), entries }

@@ -289,10 +289,7 @@ describe('inspecting an archive', () => {
 })
 
 test('a contained path is relative and never climbs', () => {
-  for (const path of ['a', 'a/b.txt', './a', 'a..b/c', '..a', 'a/...']) {
-    assert.equal(isContainedPath(path), true, path)
-  }
-  for (const path of ['', '/a', '\\a', 'C:a', '..', 'a/..', '../a', 'a\\..\\b', 'a\0']) {
+  for (const path of ['a', 'a/b.txt', './a', 'a..b/c', '..a', 'a/...']) assert.equal(isContainedPath(path), true, path)
+  for (const path of ['', '/a', '\\a', 'C:a', '..', 'a/..', '../a', 'a\\..\\b', 'a\0'])
     assert.equal(isContainedPath(path), false, path)
-  }
 })

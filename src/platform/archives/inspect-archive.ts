@@ -195,9 +195,8 @@ function readableArchive(
     async readEntry(name, maxBytes) {
       const entry = byName.get(name)
       if (entry === undefined) return undefined
-      if (Math.max(entry.sizeBytes, entry.packedBytes) > maxBytes) {
+      if (Math.max(entry.sizeBytes, entry.packedBytes) > maxBytes)
         throw refuse(`entry ${quote(name)} is larger than ${describeBytes(maxBytes)}`)
-      }
       return access((file) => readContent(file, entry))
     },
   }

@@ -180,9 +180,8 @@ async function run(s: fc.Scheduler, steps: readonly Step[], maxBytes: number): P
   await s.waitFor(Promise.resolve().then(() => delivered))
 
   assert.equal(heard, database.now, 'every invalidation message has arrived')
-  for (const process of Object.values(processes)) {
+  for (const process of Object.values(processes))
     await s.waitFor(Promise.all([read('id', IDS, process), read('name', NAMES, process)]))
-  }
 }
 
 test('a read shows no state older than the newest commit its process could know of, in any order of events', async () => {

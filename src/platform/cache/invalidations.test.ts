@@ -69,9 +69,8 @@ test('"all" of a kind is one short payload; notices sent by hand are heard; an u
   })
   const unreadable = ['', '{', '[]', '[1]', '["project",2]', '{"project":[]}', 'null', '{"proof":1}', '{"logged":1}']
   const logged = ['[1]', '[null]', '[{"id":"1"}]', '[{"id":"1","changes":{"project":"b"}}]']
-  for (const bad of [...unreadable, ...logged.map((one) => `{"logged":${one}}`), '{"logged":[{"changes":{}}]}']) {
+  for (const bad of [...unreadable, ...logged.map((one) => `{"logged":${one}}`), '{"logged":[{"changes":{}}]}'])
     assert.equal(decodeNotice(bad), undefined, bad)
-  }
 })
 
 test('delivers counts as announced, together with other changes', () => {
@@ -83,9 +82,8 @@ test('delivers counts as announced, together with other changes', () => {
   const [payload = ''] = encodeNotices([{ id: '1', changes: writtenChanges(changes, counts) }])
   assert.deepEqual(decodeNotice(payload), { is: 'changes', news: [{ id: '1', changes, counts }] })
   assert.deepEqual([...counts.keys()], ['project'])
-  for (const bad of ['{"+project":["a"]}', '{"+project":{"a":7}}', '{"+project":{"a":[1,"2"]}}', '{"+project":null}']) {
+  for (const bad of ['{"+project":["a"]}', '{"+project":{"a":7}}', '{"+project":{"a":[1,"2"]}}', '{"+project":null}'])
     assert.equal(decodeNotice(`{"logged":[{"id":"1","changes":${bad}}]}`), undefined, bad)
-  }
 })
 
 test('any number of entities can change together; more than a few thousand of a kind count as all of that kind', () => {

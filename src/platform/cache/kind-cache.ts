@@ -266,9 +266,8 @@ export class KindCache<V> implements CachePart {
       loaded.byId.set(id, newest)
       // The newest value might have been renamed since this load read it: the old name still leads to the loaded value.
       const names = this.#definition.aliasesOf?.(newest) ?? []
-      for (const alias of this.#definition.aliasesOf?.(value) ?? []) {
+      for (const alias of this.#definition.aliasesOf?.(value) ?? [])
         loaded.byAlias.set(alias, names.includes(alias) ? newest : value)
-      }
     }
     return loaded
   }

@@ -67,9 +67,8 @@ export class LoadGuard {
       changed !== 'all' &&
       this.#heldAll === 0 &&
       !Iterator.from(keys).some((key) => changed.has(key) || this.#held.has(key))
-    ) {
+    )
       return true
-    }
     if (this.enabled) this.overtaken++
     return false
   }

@@ -460,21 +460,18 @@ test('backups are scheduled in a folder or in a bucket of the store for files', 
 test('rejects a target of backups that would mix with the files of the instance, and a schedule without a target', () => {
   const refused = (env: Record<string, string>, reason: RegExp) =>
     assert.throws(() => loadConfig({ DATA_DIR: '/var/lib/depot', ...env }), reason)
-  for (const folder of ['/var/lib/depot', '/var/lib/depot/files', '/var/lib/other/../depot/backups/']) {
+  for (const folder of ['/var/lib/depot', '/var/lib/depot/files', '/var/lib/other/../depot/backups/'])
     refused({ BACKUP_TARGET: folder }, /BACKUP_TARGET must be outside DATA_DIR/)
-  }
   for (const prefix of ['', '/', '/depot', '/depot/backups']) {
     const env = { S3_BUCKET: 'files', S3_PREFIX: 'depot', BACKUP_TARGET: `s3://files${prefix}` }
     refused(env, /BACKUP_TARGET must name another bucket than S3_BUCKET/)
   }
   loadConfig({ S3_BUCKET: 'files', S3_PREFIX: 'depot', BACKUP_TARGET: 's3://files/backups' })
   loadConfig({ S3_BUCKET: 'files', BACKUP_TARGET: 's3://backups' })
-  for (const target of ['backups', 's3:/x', 's3://', 's3://b/a//b', 's3://b/ü']) {
+  for (const target of ['backups', 's3:/x', 's3://', 's3://b/a//b', 's3://b/ü'])
     refused({ BACKUP_TARGET: target }, /BACKUP_TARGET must be an absolute path outside DATA_DIR, or s3/)
-  }
-  for (const schedule of ['24:00', '3:15', 'daily', 'every 25 hours', 'every 0 hours']) {
+  for (const schedule of ['24:00', '3:15', 'daily', 'every 25 hours', 'every 0 hours'])
     refused({ BACKUP_TARGET: '/b', BACKUP_SCHEDULE: schedule }, /BACKUP_SCHEDULE must be a time such as 03:15, or an/)
-  }
   refused({ BACKUP_SCHEDULE: '03:15' }, /BACKUP_TARGET must be set when BACKUP_SCHEDULE is/)
   refused({ BACKUP_KEEP: '3' }, /BACKUP_TARGET must be set when BACKUP_KEEP is/)
 })

@@ -299,9 +299,7 @@ function mailConfig(env: Env, dataDir: string, baseUrl: string): MailConfig {
 
 function scannerConfig(env: Env): ScannerConfig {
   const timeoutMs = env.SCANNER_TIMEOUT_SECONDS * 1000
-  if (env.SCANNER_COMMAND !== undefined) {
-    return { kind: 'command', words: env.SCANNER_COMMAND.split(/ +/), timeoutMs }
-  }
+  if (env.SCANNER_COMMAND !== undefined) return { kind: 'command', words: env.SCANNER_COMMAND.split(/ +/), timeoutMs }
   if (env.SCANNER_URL === undefined) return { kind: 'none' }
   return { kind: 'url', url: new URL(env.SCANNER_URL).href, token: secret(env.SCANNER_TOKEN), timeoutMs }
 }

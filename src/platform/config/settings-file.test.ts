@@ -22,9 +22,8 @@ test('a line that is neither an assignment nor a comment is an error that names 
     '# a comment\nPORT=8080\r\nBASE_URL https://depot.example.org\n\nSITE_NAME="Our\nDepot"\n  =x\nREAD_ONLY=true'
   assert.deepEqual(problemsIn(text), [`line 3: ${UNREADABLE}`, `line 7: ${UNREADABLE}`])
   // Node.js would read a part of these values.
-  for (const line of ['ADMIN_KEY=secret#word', 'SITE_NAME="Our" Depot', 'SITE_NAME="Our Depot', "MAIL_FROM='a"]) {
+  for (const line of ['ADMIN_KEY=secret#word', 'SITE_NAME="Our" Depot', 'SITE_NAME="Our Depot', "MAIL_FROM='a"])
     assert.deepEqual(problemsIn(`${line}\nPORT=1\n`), [`line 1: ${UNREADABLE}`], line)
-  }
 })
 
 test('readable lines have the values that Node.js gives them', () => {

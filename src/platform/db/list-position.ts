@@ -12,9 +12,8 @@ export type Position = { value: string; id: string }
 export function readPosition(cursor: string | undefined): Position | undefined {
   if (cursor === undefined) return undefined
   const [, value, id] = CURSOR.exec(cursor) ?? []
-  if (value === undefined || id === undefined) {
+  if (value === undefined || id === undefined)
     throw invalidInput('cursor must be the cursor of the page before, such as 1790000000000000-AABBCCDD', 'cursor')
-  }
   return { value, id }
 }
 

@@ -143,9 +143,8 @@ async function checkServer(client: pg.PoolClient): Promise<void> {
     "select current_setting('server_version') as version, current_setting('server_encoding') as encoding",
   )
   const { version = '', encoding } = rows[0] ?? {}
-  if (Number.parseInt(version, 10) < OLDEST_SERVER) {
+  if (Number.parseInt(version, 10) < OLDEST_SERVER)
     throw new OperatorError(`Depot needs PostgreSQL ${OLDEST_SERVER} or newer; the server has version ${version}`)
-  }
   if (encoding !== 'UTF8') throw new OperatorError(`The database must use the encoding UTF8; it uses ${encoding}`)
 }
 

@@ -5,9 +5,8 @@ import { toApiError } from './pg-errors.ts'
 const problem = (message: string, fields: object) => toApiError(Object.assign(new Error(message), fields))?.kind
 
 test('a database that cannot be reached is unavailable, one that fails is a database error, the rest is neither', () => {
-  for (const code of ['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENOTFOUND', 'EAI_AGAIN', '57P01']) {
+  for (const code of ['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENOTFOUND', 'EAI_AGAIN', '57P01'])
     assert.equal(problem(code, { code }), 'unavailable', code)
-  }
   assert.equal(problem('no socket', { code: 'ENOENT', syscall: 'connect' }), 'unavailable')
   assert.equal(problem('Connection terminated unexpectedly', {}), 'unavailable')
   assert.equal(problem('Client has encountered a connection error and is not queryable', {}), 'unavailable')

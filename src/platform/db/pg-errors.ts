@@ -50,9 +50,8 @@ export function toApiError(error: unknown): ApiError | undefined {
       : undefined
   }
   if (error.code === QUERY_CANCELED) return new ApiError('database_error', 'The query took too long', { cause: error })
-  if (error.code.startsWith('08') || error.code.startsWith('57P') || error.code === '53300') {
+  if (error.code.startsWith('08') || error.code.startsWith('57P') || error.code === '53300')
     return new ApiError('unavailable', 'The database is not available', { cause: error })
-  }
   if (error.code === FOREIGN_KEY_VIOLATION && /is not present in table/.test(error.detail ?? '')) {
     return new ApiError(
       'conflict',

@@ -65,9 +65,8 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
       const lock = tryLockFolder(dataDir)
       if (lock !== undefined) return await startOwned(options, dataDir, lock)
       const owner = readLiveOwner(dataDir)
-      if (owner?.holder === 'server' && holder === 'server') {
+      if (owner?.holder === 'server' && holder === 'server')
         throw new OperatorError(`Depot is already running on this data folder (process ${owner.pid}): ${dataDir}`)
-      }
       if (owner?.holder === 'server' && owner.ready && owner.socketDir !== undefined) return joined(owner.socketDir)
       if (performance.now() >= deadline) {
         const who = owner === undefined ? 'another process' : `a Depot ${owner.holder} (process ${owner.pid})`

@@ -98,9 +98,8 @@ function toCachedRoute(
   if (config?.ready === undefined || config.deprecated !== undefined || method === 'HEAD') return undefined
   const { auth, cache = 'no-store', role } = config
   const isSupported = typeof auth === 'object' && cache !== 'no-store' && role === undefined
-  if (method !== 'GET' || !SHAPE.test(url) || !isSupported || constraints !== undefined) {
+  if (method !== 'GET' || !SHAPE.test(url) || !isSupported || constraints !== undefined)
     throw new Error(`The fast path does not support ${String(method)} ${url}`)
-  }
   const identify = ({ headers }: IncomingMessage, clientAddress: string) =>
     access.peek(auth, { headers, clientAddress })
   return { route: { url, operation: schema?.operationId ?? 'unknown', config }, find: config.ready, identify, cache }

@@ -103,13 +103,11 @@ function answerPreflight(req: FastifyRequest, reply: FastifyReply): FastifyReply
 
 function checkUserAgent(req: IncomingMessage, blocked: readonly RegExp[]): ApiError | undefined {
   const agent = req.headers['user-agent']
-  if (agent === undefined || agent.trim() === '') {
+  if (agent === undefined || agent.trim() === '')
     return invalidInput('Every request needs a User-Agent that identifies the program', 'user-agent')
-  }
   const start = agent.slice(0, USER_AGENT_BYTES_MAX)
-  if (blocked.some((pattern) => pattern.test(start))) {
+  if (blocked.some((pattern) => pattern.test(start)))
     return new ApiError('forbidden', 'This User-Agent is blocked; use one that names your program and a contact')
-  }
   return undefined
 }
 
@@ -159,8 +157,6 @@ function checkUrl(req: IncomingMessage): ApiError | undefined {
   }
   // The router has already decoded the path.
   const nul = url.indexOf('%00')
-  if (nul >= 0) {
-    return invalidInput('The URL contains the NUL character', query >= 0 && query < nul ? 'query' : 'path')
-  }
+  if (nul >= 0) return invalidInput('The URL contains the NUL character', query >= 0 && query < nul ? 'query' : 'path')
   return undefined
 }

@@ -25,9 +25,8 @@ export function createRequestLog(log: Log, metrics: Metrics): (request: RequestR
     metrics.requests.inc({ operation, status })
     metrics.requestSeconds.observe({ operation }, milliseconds / 1000)
     metrics.figures.request({ operation, status, milliseconds, isTransfer })
-    if (errorCode !== undefined) {
+    if (errorCode !== undefined)
       metrics.figures.error({ code: errorCode, route: `${method} ${route ?? ''}`, requestId: id })
-    }
     if (!log.isLevelEnabled('info')) return
     const duration_ms = Math.round(milliseconds * 100) / 100
     log.info({ request_id: id, operation, method, route, status, viewer_id: viewerId, duration_ms }, 'request')

@@ -190,9 +190,8 @@ function addRouteChecks(app: App, options: ServerOptions): void {
     if (config?.auth === undefined) throw new Error(`${methods.join()} ${url} does not declare config.auth`)
     const ownChecks = [writes(route) && !hasDryRun(route) ? rejectDryRun : undefined, ignoreNulls(route)]
     route.preValidation = [...asArray(route.preValidation), ...ownChecks.filter((check) => check !== undefined)]
-    if (route.schema !== undefined && route.schema.hide !== true) {
+    if (route.schema !== undefined && route.schema.hide !== true)
       route.schema.response = completeResponses(route.schema.response as Record<string, unknown> | undefined)
-    }
     // Forms have separate limits.
     const takesJson = route.schema?.hide !== true && (route.schema as { consumes?: string[] })?.consumes === undefined
     if (isOpen(config) && takesJson) route.bodyLimit ??= OPEN_BODY_BYTES_MAX

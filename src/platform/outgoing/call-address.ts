@@ -41,14 +41,12 @@ export function checkAddress(text: string, rules: OutgoingRules): URL {
   if (url.username !== '' || url.password !== '') throw refuse('must not contain a user name or a password')
   if (url.hostname.endsWith('.')) url.hostname = withoutEnd(url.hostname, '.')
   const host = hostOf(url)
-  if (host.length > 253 || isRefusedHost(host, rules)) {
+  if (host.length > 253 || isRefusedHost(host, rules))
     throw refuse('must not lead to a private or reserved address, or to one that the operator has forbidden')
-  }
   const isAllowed = isAllowedHost(host, rules)
   if (url.protocol === 'http:' && !isAllowed) throw refuse('must be an https URL')
-  if (!isPermittedPort(url, isAllowed) && !rules.isTrusted) {
+  if (!isPermittedPort(url, isAllowed) && !rules.isTrusted)
     throw refuse(`must use port 443, 8443, or a port from 1024 except ${REFUSED_PORTS.join(', ')}`)
-  }
   return url
 }
 

@@ -14,9 +14,8 @@ export async function resolveHost(host: string, rules: OutgoingRules, signal: Ab
   const addresses = isIP(host) === 0 ? await listAddresses(host, rules, signal) : [host]
   if (addresses.length === 0) throw new OutgoingError('dns')
   const isHostAllowed = isAllowedHost(host, rules)
-  if (addresses.some((address) => isRefusedAddress(address, rules, isHostAllowed))) {
+  if (addresses.some((address) => isRefusedAddress(address, rules, isHostAllowed)))
     throw new OutgoingError('refused_address')
-  }
   return addresses
 }
 

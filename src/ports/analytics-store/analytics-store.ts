@@ -131,9 +131,8 @@ export type AnalyticsStore = {
 /** @throws RangeError for an invalid ID or number of events. */
 export function checkBatch({ id, events }: { id: string; events: readonly unknown[] }): void {
   if (id.length < 1 || id.length > 64) throw new RangeError('The ID of a batch must have 1 to 64 characters')
-  if (events.length < 1 || events.length > APPEND_EVENTS_MAX) {
+  if (events.length < 1 || events.length > APPEND_EVENTS_MAX)
     throw new RangeError(`A batch must have 1 to ${APPEND_EVENTS_MAX} events`)
-  }
 }
 
 /** @throws RangeError for too many projects or batches. */

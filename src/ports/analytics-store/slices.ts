@@ -24,9 +24,8 @@ export type Resolution = { slices: number } | { minutes: number }
  */
 export function sliceGrid(startMs: number, endMs: number, resolution: Resolution): SliceGrid {
   const rangeMs = endMs - startMs
-  if ('slices' in resolution) {
+  if ('slices' in resolution)
     return { startMs, endMs, count: resolution.slices, widthMs: rangeMs, parts: resolution.slices }
-  }
   // Limited to the range, because the product can exceed the safe integers.
   const widthMs = Math.min(resolution.minutes * MINUTE_MS, rangeMs)
   return { startMs, endMs, count: Math.ceil(rangeMs / widthMs), widthMs, parts: 1 }

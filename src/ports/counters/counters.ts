@@ -75,9 +75,8 @@ export function rateIntervals(rate: Rate, cost: number): { intervalUs: number; b
     cost > burst ||
     !isSpan(periodMs) ||
     !isSpan(burstUs / 1000)
-  ) {
+  )
     throw new RangeError(`Impossible rate: ${cost} of ${limit} per ${periodMs} ms with a burst of ${burst}`)
-  }
   return { intervalUs, burstUs }
 }
 
@@ -99,16 +98,14 @@ export function rateDecision(
 
 /** @throws RangeError */
 export function checkWindow({ max, windowMs }: Window): void {
-  if (!isCount(max) || max > WINDOW_MAX || !isSpan(windowMs)) {
+  if (!isCount(max) || max > WINDOW_MAX || !isSpan(windowMs))
     throw new RangeError(`Impossible window: ${max} in ${windowMs} ms`)
-  }
 }
 
 /** @throws RangeError */
 export function checkAllowance(amount: number, { max, spanMs }: Allowance): void {
-  if (!Number.isSafeInteger(amount) || amount < 0 || !isCount(max) || max > ALLOWANCE_MAX || !isSpan(spanMs)) {
+  if (!Number.isSafeInteger(amount) || amount < 0 || !isCount(max) || max > ALLOWANCE_MAX || !isSpan(spanMs))
     throw new RangeError(`Impossible allowance: ${amount} of ${max} in ${spanMs} ms`)
-  }
 }
 
 const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 1

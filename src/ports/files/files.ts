@@ -203,7 +203,6 @@ const KEY_SEGMENT = /^(?!\.)[A-Za-z0-9._-]{1,255}$/
  * segment begins with a dot, which could leave the store. @throws Error, because a wrong key is an error of Depot
  */
 export function assertFileKey(key: string): void {
-  if (key.length > KEY_LENGTH_MAX || !key.split('/').every((segment) => KEY_SEGMENT.test(segment))) {
+  if (key.length > KEY_LENGTH_MAX || !key.split('/').every((segment) => KEY_SEGMENT.test(segment)))
     throw new Error(`Not a file key: ${JSON.stringify(key.slice(0, KEY_LENGTH_MAX))}`)
-  }
 }

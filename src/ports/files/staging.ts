@@ -168,9 +168,8 @@ async function pump(source: Readable, writer: BatchWriter, { maxBytes, field }: 
   let sizeBytes = 0
   for await (const chunk of source as AsyncIterable<Buffer>) {
     sizeBytes += chunk.length
-    if (sizeBytes > maxBytes) {
+    if (sizeBytes > maxBytes)
       throw invalidInput(`The file is larger than the limit of ${describeBytes(maxBytes)}`, field)
-    }
     sha1.update(chunk)
     sha512.update(chunk)
     await writer.write(chunk)

@@ -55,9 +55,8 @@ export function toEnvelope(from: string, { to, subject, text, html, unsubscribe 
   if (!isMailAddress(to)) throw mailError(new Error('The address is not an email address'))
   if (/[\p{Cc}\u2028\u2029]/u.test(subject)) throw mailError(new Error('The subject has control characters'))
   if (subject.length > SUBJECT_MAX) throw mailError(new Error(`The subject has more than ${SUBJECT_MAX} characters`))
-  if (text.length > BODY_MAX || (html?.length ?? 0) > BODY_MAX) {
+  if (text.length > BODY_MAX || (html?.length ?? 0) > BODY_MAX)
     throw mailError(new Error(`The text has more than ${BODY_MAX} characters`))
-  }
   return {
     from,
     // An object, because a string would be parsed and could name several recipients.

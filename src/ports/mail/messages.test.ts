@@ -43,9 +43,8 @@ test('every message greets its receiver, names the service and says the same in 
     assert.ok(text.startsWith('Hello mira,\n\n'), name)
     assert.ok(html.includes('<p>Hello mira,</p>'), name)
     assert.ok(subject.length > 0 && subject.length < 80, name)
-    for (const line of text.split('\n\n').slice(1, -1)) {
+    for (const line of text.split('\n\n').slice(1, -1))
       assert.ok(html.replaceAll('&quot;', '"').replaceAll('&amp;', '&').includes(line), `${name}: ${line}`)
-    }
   }
   assert.equal(new Set(Object.values(all).map(({ subject }) => subject)).size, Object.keys(all).length)
 })

@@ -80,9 +80,8 @@ export function documentWords({
 } {
   const words = { name: foldWords(name), slug: slug === null ? [] : foldWords(slug) }
   const terms = new Set<string>()
-  for (const each of [words.name, innerWords(name), words.slug, foldWords(author), foldWords(summary)]) {
+  for (const each of [words.name, innerWords(name), words.slug, foldWords(author), foldWords(summary)])
     indexTerms(each, terms)
-  }
   for (const term of joinedTerms(words.name)) terms.add(term)
   return { ...words, terms }
 }

@@ -35,9 +35,8 @@ export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): 
     positionsByTemplate.set(strings, positions)
   }
   let text = strings[0] ?? ''
-  for (let index = 0; index < parts.length; index += 1) {
+  for (let index = 0; index < parts.length; index += 1)
     text += textAt(positions[index], parts[index]) + (strings[index + 1] ?? '')
-  }
   return new Markup(text)
 }
 

@@ -17,7 +17,6 @@ test('messages of the API lose the names of fields and values', () => {
     ['The file name of part files.2 is empty', 'The file name is empty'],
     ['The archive has no fabric.mod.json', 'The archive has no fabric.mod.json'],
     ['The project already has a version 1.2.0', 'The project already has a version 1.2.0'],
-  ] as const) {
+  ] as const)
     assert.equal(withoutRawNames(message), shown)
-  }
 })

@@ -119,9 +119,8 @@ test('a route for tokens answers 401 without one, and 403 naming the scope that 
     (route) => scopesOf(route) !== undefined,
     (answer, caller, route) => {
       const { error, details } = errorOf(answer)
-      if (caller === 'anonymous' || caller === 'unknown') {
+      if (caller === 'anonymous' || caller === 'unknown')
         return answer.status === 401 && error === 'unauthorized' ? undefined : '401 unauthorized'
-      }
       const [first] = scopesOf(route) ?? []
       if (caller !== 'weak' || first === undefined) return undefined
       return answer.status === 403 && error === 'unauthorized' && details?.scope === first ? undefined : `403 ${first}`
@@ -138,9 +137,8 @@ test('each scope of a route is needed: a token with all others is rejected by it
       const { token } = await t.make.pat(admin, ALL_SCOPES - bitOf(name))
       const answer = await send(t, bareRequest(route), token)
       const { description } = errorOf(answer)
-      if (answer.status !== 403 || !String(description).includes(name)) {
+      if (answer.status !== 403 || !String(description).includes(name))
         wrong.push(`${route.operationId} without ${name}: ${answer.status} ${answer.body}`)
-      }
     }
   }
   assert.deepEqual(wrong, [])

@@ -85,9 +85,8 @@ async function addPeople(world: World, { own, id, name, copy }: Source): Promise
   const suspended = { suspended_at: 'now()', suspension_reason: `'Advertising'` }
   await copy('account', { id: own.member }, { id: id('u'), username: name('u'), email: 'null', ...suspended })
   await copy('account', { id: own.serviceAccount }, { id: id('w'), username: name('w') }, 15)
-  for (const team_id of [own.team, own.organizationTeam]) {
+  for (const team_id of [own.team, own.organizationTeam])
     await copy('team_member', { team_id, account_id: own.member }, { account_id: id() }, 990)
-  }
   const follow = { account_id: own.member, project_id: own.project }
   await db.insertInto('follow').values(follow).execute()
   await copy('follow', follow, { account_id: id() })
@@ -121,9 +120,8 @@ async function addProjects(world: World, { own, id, name, copy }: Source): Promi
   for (const [key, changes] of [
     [own.projectPublisher, { id: id(), repository: name() }],
     [own.organizationPublisher, { id: id('o'), repository: name() }],
-  ] as const) {
+  ] as const)
     await copy('trusted_publisher', { id: key }, changes, 90)
-  }
   await copy('webhook', { id: own.webhook }, { id: id() }, 15)
   await copy('webhook_delivery', { webhook_id: own.webhook }, { id: id() })
 }

@@ -62,8 +62,7 @@ export function testFilters(each: Each): void {
       ['disclosure_types NOT EXISTS', ['big', 'small']],
       ['dependency_project_ids EXISTS', []],
     ]
-    for (const [written, expected] of cases) {
+    for (const [written, expected] of cases)
       assert.deepEqual(await slugs({ filter: where(written) }), expected, written)
-    }
   })
 }

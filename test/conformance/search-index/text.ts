@@ -40,9 +40,8 @@ export function testText(each: Each): void {
       makeDocument('zoe-s-cafe', { name: "Zoë's Café_Straße" }),
       makeDocument('wide', { name: 'Ｗｉｄｅ Ｌｅｔｔｅｒｓ' }),
     )
-    for (const query of ["ZOE'S cafe", 'zoes-café', 'zoe’s cafe strasse', 'Zoë_s']) {
+    for (const query of ["ZOE'S cafe", 'zoes-café', 'zoe’s cafe strasse', 'Zoë_s'])
       assert.deepEqual(await slugs({ text: query }), ['zoe-s-cafe'], query)
-    }
     assert.deepEqual(await slugs({ text: 'wide letters' }), ['wide'])
     assert.deepEqual(await slugs({ text: 'ｗｉｄｅ' }), ['wide'])
   })
@@ -124,8 +123,7 @@ export function testText(each: Each): void {
     await put(makeDocument('fine'))
     for (const query of ['\0', '&', '...', '   '])
       assert.equal((await ask({ text: query })).total_hits, 1, JSON.stringify(query))
-    for (const query of ['🎮', '\ud800', '(a+)+$', '%00', "' OR 1=1 --", 'x'.repeat(1024), 'ab '.repeat(340)]) {
+    for (const query of ['🎮', '\ud800', '(a+)+$', '%00', "' OR 1=1 --", 'x'.repeat(1024), 'ab '.repeat(340)])
       assert.equal((await ask({ text: query })).total_hits, 0, JSON.stringify(query))
-    }
   })
 }

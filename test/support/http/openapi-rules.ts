@@ -86,9 +86,8 @@ export function answerComponents(document: Json): Set<string> {
   }
   for (const { operation } of operationsOf(document)) {
     for (const answer of Object.values(asObject(operation['responses']))) {
-      for (const media of Object.values(asObject(asObject(answer)['content']))) {
+      for (const media of Object.values(asObject(asObject(answer)['content'])))
         walkSchema(asObject(media)['schema'], visit)
-      }
     }
   }
   return found
@@ -165,9 +164,8 @@ export function operationProblems(document: Json, { path, operation }: Operation
     if (!/^([1-5]\d\d|[1-5]XX|default)$/.test(status)) problems.push(`status ${status}`)
     if (typeof asObject(answer)['description'] !== 'string') problems.push(`${status} without a description`)
   }
-  if ('requestBody' in operation && Object.keys(asObject(asObject(operation['requestBody'])['content'])).length === 0) {
+  if ('requestBody' in operation && Object.keys(asObject(asObject(operation['requestBody'])['content'])).length === 0)
     problems.push('a body without content')
-  }
   const schemes = asObject(asObject(document['components'])['securitySchemes'])
   for (const choice of asList(operation['security'])) {
     for (const name of Object.keys(choice)) if (!(name in schemes)) problems.push(`security ${name}`)

@@ -153,7 +153,5 @@ async function addDay(t: TestApp, now: number): Promise<void> {
       })
     return { minute: new Date(now - (1_440 - index) * MINUTE_MS), ...counts.take() }
   })
-  for (let start = 0; start < minutes.length; start += 60) {
-    await addFigures(t.deps.db, minutes.slice(start, start + 60))
-  }
+  for (let start = 0; start < minutes.length; start += 60) await addFigures(t.deps.db, minutes.slice(start, start + 60))
 }

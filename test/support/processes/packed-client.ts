@@ -20,9 +20,8 @@ export async function installPackedClient(folder: string): Promise<string> {
   mkdirSync(project)
   const client = await pack(join(ROOT, 'packages/client'), folder)
   const dependencies: Record<string, string> = {}
-  for (const name of ['openapi-fetch', 'openapi-typescript-helpers']) {
+  for (const name of ['openapi-fetch', 'openapi-typescript-helpers'])
     dependencies[name] = `file:${await pack(join(ROOT, 'node_modules', name), folder)}`
-  }
   const manifest = {
     type: 'module',
     private: true,

@@ -84,9 +84,8 @@ export function openNaiveStore(): AnalyticsStore {
     },
 
     async forgetProjects(ids) {
-      for (const kind of PROJECT_KINDS) {
+      for (const kind of PROJECT_KINDS)
         rows[kind] = rows[kind].filter(({ event }) => !ids.includes(String(event['project_id'])))
-      }
     },
 
     identity: async () => identity,

@@ -40,9 +40,8 @@ before(async () => {
   server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://tool')
     if (pathname === '/lamp.jar') return void response.end(BYTES)
-    if (!pathname.startsWith('/modules/')) {
+    if (!pathname.startsWith('/modules/'))
       return void response.writeHead(200, { 'content-type': 'text/html' }).end(pathname === '/' ? PAGE : '')
-    }
     const content = readFileSync(join(modules, pathname.slice('/modules/'.length)))
     response.writeHead(200, { 'content-type': 'text/javascript' }).end(content)
   })

@@ -75,9 +75,8 @@ async function checkVersions(instance: Instance, { versions, admin }: Ledger): P
     // A part of a file counts as no download.
     const answer = await fetch(`${instance.depot.url}${url}`, { headers: headersOf(admin, 'bytes=0-99999999') })
     const bytes = Buffer.from(await answer.arrayBuffer())
-    if (createHash('sha512').update(bytes).digest('hex') !== sha512) {
+    if (createHash('sha512').update(bytes).digest('hex') !== sha512)
       problems.push(`file of version ${id}: ${answer.status}, other bytes`)
-    }
   }
   return problems
 }
@@ -104,15 +103,13 @@ async function checkPlainRows(
 ): Promise<string[]> {
   const problems: string[] = []
   for (const id of collections) {
-    if ((await call(instance, `/v3/collection/${id}`, { token: author }))?.status !== 200) {
+    if ((await call(instance, `/v3/collection/${id}`, { token: author }))?.status !== 200)
       problems.push(`collection ${id} is lost`)
-    }
   }
   const answer = await call(instance, `/v3/project/${project.id}`)
   const number = Number(/number (\d+)/.exec(String(answer?.json['summary']))?.[1] ?? 0)
-  if (number < summary.acknowledged || number > summary.asked) {
+  if (number < summary.acknowledged || number > summary.asked)
     problems.push(`the summary is number ${number}, acknowledged was ${summary.acknowledged} of ${summary.asked}`)
-  }
   return problems
 }
 
@@ -191,9 +188,8 @@ async function checkReleases(instance: Instance, { releases, fan }: Ledger): Pro
     return rows.map(({ id }) => id)
   }
   if ((await late()).length > 0) await instance.query("select graphile_worker.add_job('releases.sweep')")
-  if (!(await eventually(async () => (await late()).length === 0))) {
+  if (!(await eventually(async () => (await late()).length === 0)))
     problems.push(`versions are not released: ${await late()}`)
-  }
   // A released version is not due again.
   for (const id of due) releases.set(id, 0)
   const { rows } = await instance.query(

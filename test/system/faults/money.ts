@@ -13,9 +13,8 @@ export async function checkMoney(instance: Instance, ledger: Ledger): Promise<st
     if (isKnown && Math.random() > REPEATED) return
     const answer = await operate(instance, `/_internal/admin/${path}`, body)
     // An acknowledged sale is a repetition; an unknown one might be a repetition.
-    if (answer?.status !== 200 && (isKnown || answer?.status !== 201)) {
+    if (answer?.status !== 200 && (isKnown || answer?.status !== 201))
       problems.push(`${what} ${id} (known: ${isKnown}) is ${answer?.status} ${JSON.stringify(answer?.json)}`)
-    }
   }
   for (const [id, fate] of ledger.conversions) {
     await again('sale', id, fate === 'acknowledged', 'affiliate-conversion', conversionOf(ledger, id))

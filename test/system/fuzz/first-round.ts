@@ -48,9 +48,8 @@ export function* firstRound(targets: readonly Target[]): Generator<Case> {
   const places = placesOf(targets)
   for (const unit of UNITS) {
     const end = unit === 'a' ? '!\n' : 'x\n'
-    for (const { target, start, change } of places) {
+    for (const { target, start, change } of places)
       yield { target, change, text: { start, unit, end, fewer: 0 }, seed: 0 }
-    }
   }
 }
 

@@ -74,9 +74,8 @@ export async function startFuzzed(): Promise<Fuzzed> {
     for (let i = 0; i < repeats; i += 1) {
       const request = await make(i + 1)
       const { result, ms: held } = await longestHoldMs(() => send(request))
-      if (result.statusCode !== status) {
+      if (result.statusCode !== status)
         return ms > ONCE_MS_MAX * factor ? `took ${ms.toFixed(0)} ms of the thread, once` : undefined
-      }
       lowest = Math.min(lowest, held)
     }
     return lowest > HOLD_MS_MAX * slowness() ? `holds the event loop for ${lowest.toFixed(0)} ms` : undefined

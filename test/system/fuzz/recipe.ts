@@ -114,9 +114,8 @@ function bodyOf(document: Json, operation: Json): fc.Arbitrary<Body> {
   const content = asObject(asObject(operation['requestBody'])['content'])
   const schemaOf = (type: string): Json => asObject(asObject(content[type])['schema'])
   const kinds: fc.Arbitrary<Body>[] = []
-  if ('application/json' in content) {
+  if ('application/json' in content)
     kinds.push(allowedValue(document, schemaOf('application/json')).map((value) => ({ kind: 'json', value })))
-  }
   if ('application/x-www-form-urlencoded' in content) {
     const fields = allowedValue(document, schemaOf('application/x-www-form-urlencoded'))
     kinds.push(fields.map((value) => ({ kind: 'fields', fields: asObject(value) })))

@@ -20,9 +20,8 @@ test('the commands that follow the catalogue work as written, and a restored ins
   const shell = openShell(first.dataDir)
   try {
     await shell.run(`BASE=${server.url}\n`)
-    for (const { script, expected } of readSteps('docs/api/changes.md', 'Try it')) {
+    for (const { script, expected } of readSteps('docs/api/changes.md', 'Try it'))
       checkOutput(await shell.run(script), expected, script)
-    }
   } finally {
     await shell.end()
   }

@@ -73,9 +73,8 @@ depot() { ${process.execPath} ${ENTRY} "$@"; }
 node() { ${process.execPath} "$@"; }
 `)
     for (const chapter of ['Move one project', 'Import a pack', 'Copy and follow', 'Export the catalogue']) {
-      for (const { script, expected } of readSteps('docs/operators/mirrors.md', chapter)) {
+      for (const { script, expected } of readSteps('docs/operators/mirrors.md', chapter))
         checkOutput(await shell.run(script), expected, script)
-      }
     }
   } finally {
     await shell.end()

@@ -31,9 +31,8 @@ test('the commands that create a webhook and verify its messages work as written
   const shell = openShell(project)
   try {
     await shell.run(`BASE=${server.url} TOKEN=${stdout.trim()} PROJECT=${id} PORT=${await freePort()}\n`)
-    for (const { script, expected } of readSteps('docs/api/webhooks.md', 'Try it')) {
+    for (const { script, expected } of readSteps('docs/api/webhooks.md', 'Try it'))
       checkOutput(await shell.run(script), expected, script)
-    }
   } finally {
     await shell.end()
     await server.stop()

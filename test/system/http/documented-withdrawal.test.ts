@@ -28,13 +28,11 @@ test('the commands that withdraw a version and publish an advisory work as writt
   try {
     await shell.run(`BASE=${server.url} TOKEN=${token} VERSION=${changes[0]?.id}\n`)
     for (const chapter of ['Try it', 'Consequences of a withdrawal']) {
-      for (const { script, expected } of readSteps('docs/publishers/withdrawal.md', chapter)) {
+      for (const { script, expected } of readSteps('docs/publishers/withdrawal.md', chapter))
         checkOutput(await shell.run(script), expected, script)
-      }
     }
-    for (const { script, expected } of readSteps('docs/publishers/advisories.md', 'Try it')) {
+    for (const { script, expected } of readSteps('docs/publishers/advisories.md', 'Try it'))
       checkOutput(await shell.run(script), expected, script)
-    }
   } finally {
     await shell.end()
     await server.stop()

@@ -61,9 +61,8 @@ test('reads and writes are answered with 503, and the next ones get connections 
   line.hang('answers')
   const before = line.connections()
   const answers = await Promise.all([t.anyone.get(`/v3/project/${unread.id}`), rename('While nothing answers')])
-  for (const answer of answers) {
+  for (const answer of answers)
     assert.deepEqual([answer.statusCode, answer.json().error], [503, 'database_error'], answer.body)
-  }
   await line.mend()
   assert.equal((await t.anyone.get(`/v3/project/${unread.id}`)).statusCode, 200)
   assert.equal((await rename('Afterwards')).statusCode, 204)

@@ -93,9 +93,8 @@ test('after SIGKILL between request and record, every event arrives in order, an
   const { id: webhook } = await addWebhook(`${receiver.url}/hook`)
   const gate = holdUntilSecond()
   for (let n = 0; n < RENAMES; n += 1) {
-    for (const id of projects) {
+    for (const id of projects)
       await client.patch('/v3/project/{id}', { params: { path: { id } }, body: { name: `Name ${n}` } })
-    }
   }
   await Promise.all([gate.sent, dead.arrived(1)])
   assert.equal(await processes[1]?.stop('SIGKILL'), 'SIGKILL')

@@ -48,9 +48,8 @@ test('a damaged page is reported by /ready, the log, the metric, doctor and back
   const folder = await inDatabase(async (run) => {
     await run('checkpoint')
     project = (await run("select id as path from project where status = 'approved' limit 1"))[0]?.path ?? ''
-    for (const name of ['team_member', 'version_pkey']) {
+    for (const name of ['team_member', 'version_pkey'])
       paths.push((await run(`select pg_relation_filepath('${name}') as path`))[0]?.path ?? '')
-    }
   })
   const [table = '', index = ''] = paths
   damage(join(folder, table))

@@ -184,9 +184,8 @@ test('root continues as the owner of the data folder, so that all files belong t
     assert.equal(await server.stop(), 0)
   }
   assert.equal((await depotAs('nobody', dataDir, 'verify')).code, 0, 'the owner')
-  for (const name of readdirSync(dataDir, { recursive: true, encoding: 'utf8' })) {
+  for (const name of readdirSync(dataDir, { recursive: true, encoding: 'utf8' }))
     assert.equal(statSync(join(dataDir, name)).uid, uid, name)
-  }
   const other = await depotAs(String(uid - 1), dataDir, 'jobs')
   assert.deepEqual(other, {
     code: 1,

@@ -88,9 +88,8 @@ function load(server: RunningDepot, token: string, failures: string[]) {
 
 async function untilCounted(loads: readonly { count(): number }[], failures: readonly string[]): Promise<void> {
   const targets = loads.map((each) => each.count() + ROUNDS)
-  while (failures.length === 0 && loads.some((each, i) => each.count() < (targets[i] ?? 0))) {
+  while (failures.length === 0 && loads.some((each, i) => each.count() < (targets[i] ?? 0)))
     await new Promise((resolve) => setTimeout(resolve, 50))
-  }
 }
 
 /** Creates an account and a token with the commands of a release. */

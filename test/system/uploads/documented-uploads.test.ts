@@ -27,9 +27,8 @@ test('the commands for a resumable upload work as written', {
   const shell = openShell(dataDir)
   try {
     await shell.run(`BASE=${server.url} TOKEN=${stdout.trim()} PROJECT=${id} FILE=${file}\n`)
-    for (const { script, expected } of readSteps('docs/api/uploads.md', 'Upload with curl')) {
+    for (const { script, expected } of readSteps('docs/api/uploads.md', 'Upload with curl'))
       checkOutput(await shell.run(script), expected, script)
-    }
   } finally {
     await shell.end()
     await server.stop()

@@ -48,9 +48,8 @@ test('a field has exactly the permissions it names', () => {
   fc.assert(
     fc.property(fc.nat(ALL_PROJECT_PERMISSIONS), (bits) => {
       const names = bitNames(bits, PROJECT_PERMISSIONS)
-      for (const name of Object.keys(PROJECT_PERMISSIONS) as ProjectPermission[]) {
+      for (const name of Object.keys(PROJECT_PERMISSIONS) as ProjectPermission[])
         assert.equal(hasProjectPermission(bits, name), names.includes(name))
-      }
       assert.equal(
         names.reduce((total, name) => total + PROJECT_PERMISSIONS[name], 0),
         bits,

@@ -45,9 +45,8 @@ test('scopes that clients send as numbers have the values that those clients kno
     ORGANIZATION_DELETE: 274877906944,
     SESSION_ACCESS: 549755813888,
   }
-  for (const [name, value] of Object.entries(known)) {
+  for (const [name, value] of Object.entries(known))
     assert.equal(SCOPES.find((scope) => scope.name === name)?.value, value, name)
-  }
 })
 
 test('exactly the account-endangering scopes are restricted', () => {
@@ -91,9 +90,8 @@ test('a set holds exactly the scopes it names, and names make the set again', ()
 })
 
 test('rejects numbers with unknown bits, signs or fractions as scopes', () => {
-  for (const value of [-1, 0.5, ALL_SCOPES + 1, 2 ** 53, Number.NaN, Number.POSITIVE_INFINITY]) {
+  for (const value of [-1, 0.5, ALL_SCOPES + 1, 2 ** 53, Number.NaN, Number.POSITIVE_INFINITY])
     assert.equal(isScopeBits(value), false, String(value))
-  }
   for (const value of [0, 1, 2 ** 47, ALL_SCOPES]) assert.equal(isScopeBits(value), true, String(value))
 })
 
@@ -111,9 +109,8 @@ test('names and never grants the scopes of sign-in and tokens; all others can be
 
 test('names are read with spaces, plus signs or commas between, in any case, once each', () => {
   const expected = { bits: 2 + 2048, unknown: [] }
-  for (const text of ['USER_READ PROJECT_READ', 'user_read+project_read', ' PROJECT_READ,,USER_READ USER_READ ']) {
+  for (const text of ['USER_READ PROJECT_READ', 'user_read+project_read', ' PROJECT_READ,,USER_READ USER_READ '])
     assert.deepEqual(parseScopeNames(text), expected, text)
-  }
   assert.deepEqual(parseScopeNames(''), { bits: 0, unknown: [] })
 })
 

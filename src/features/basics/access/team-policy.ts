@@ -50,9 +50,8 @@ export function capMember<Row extends MemberFacts>(
 
 /** Requires that `bits` contain a permission. @throws ApiError 403 naming the permission. */
 export function requireOrganizationPermission(bits: number, permission: OrganizationPermission): void {
-  if (!hasOrganizationPermission(bits, permission)) {
+  if (!hasOrganizationPermission(bits, permission))
     throw forbidden(`You lack the permission ${permission} in this organization`)
-  }
 }
 
 /** Returns whether the viewer has an accepted row, and also the maker of a service account's token. */

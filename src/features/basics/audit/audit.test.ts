@@ -56,9 +56,8 @@ test('records sign-ins and failed sign-ins with the IP address, but not the type
     },
   ])
   const { rows } = await sql<{ text: string }>`select audit_entry::text as text from audit_entry`.execute(t.deps.db)
-  for (const secret of ['not the password', 'nobody-has-this-name', 'wrong field', PASSWORD, session.session]) {
+  for (const secret of ['not the password', 'nobody-has-this-name', 'wrong field', PASSWORD, session.session])
     assert.ok(!rows.some(({ text }) => text.includes(secret)), secret)
-  }
 })
 
 test('records changes of tokens, sessions, names and roles with their author, but not failed changes', async () => {
@@ -122,9 +121,8 @@ function details(answer: { json(): { entries: AuditEntryView[] } }, index: numbe
 
 test('pages follow each other without gaps, and filters narrow them', async () => {
   const person = await t.make.account()
-  for (let n = 0; n < 5; n++) {
+  for (let n = 0; n < 5; n++)
     await recordAudit(t.deps.db, { action: 'token.created', actor: SYSTEM, accountIds: [person.id], details: { n } })
-  }
   const numbers: unknown[] = []
   let before: number | null = null
   do {
@@ -156,9 +154,8 @@ test('a bad filter is rejected by its name', async () => {
     ['before', { before: 'x' }],
     ['until', { since: '2026-01-02T00:00:00Z', until: '2026-01-02T00:00:00Z' }],
   ]
-  for (const [field, query] of refused) {
+  for (const [field, query] of refused)
     assertError(await t.anyone.get(LOG, { ...KEY, query }), 400, 'invalid_input', field)
-  }
   assertError(await t.anyone.get(`${LOG}/export`, { ...KEY, query: { format: 'xml' } }), 400, 'invalid_input', 'format')
 })
 
@@ -241,9 +238,8 @@ test('users read entries about themselves, without the names and IP addresses of
 test('entries cannot be changed, not even by SQL', async () => {
   await recordAudit(t.deps.db, { action: 'token.created', actor: SYSTEM })
   const statements = [sql`update audit_entry set action = 'x'`, sql`delete from audit_entry`, sql`truncate audit_entry`]
-  for (const statement of statements) {
+  for (const statement of statements)
     await assert.rejects(statement.execute(t.deps.db), /Entries of the audit log cannot be changed/)
-  }
 })
 
 test('deletes IP addresses first and entries later; newer entries stay', async () => {

@@ -23,9 +23,7 @@ export const auditJobs = (deps: RetentionDeps) => ({
   'audit.expire': job({ daily: '04:13' }, async (_payload, signal) => {
     const { retentionDays, addressDays } = deps.config.audit
     const before = (days: number): Date => new Date(deps.now() - days * DAY_MS)
-    if (retentionDays > 0) {
-      await repeat(deps, signal, (tx) => deleteEntries(tx, before(retentionDays), BATCH))
-    }
+    if (retentionDays > 0) await repeat(deps, signal, (tx) => deleteEntries(tx, before(retentionDays), BATCH))
     await repeat(deps, signal, (tx) => dropAddresses(tx, before(addressDays), BATCH))
   }),
 })

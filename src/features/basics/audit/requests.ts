@@ -77,9 +77,8 @@ export type AuditFilter = {
 export function toAuditFilter(query: Omit<Static<typeof AuditQuery>, 'before' | 'limit'>): AuditFilter {
   const since = query.since === undefined ? undefined : new Date(query.since)
   const until = query.until === undefined ? undefined : new Date(query.until)
-  if (since !== undefined && until !== undefined && until <= since) {
+  if (since !== undefined && until !== undefined && until <= since)
     throw invalidInput('until must be after since', 'until')
-  }
   const idOf = (field: 'actor' | 'user') => (query[field] === undefined ? undefined : parseId(query[field], field))
   const subject = { kind: query.subject_kind, id: query.subject_id }
   return { action: query.action, actorId: idOf('actor'), accountId: idOf('user'), subject, since, until }

@@ -102,9 +102,8 @@ type StatusChange = {
  * keeps its earlier statuses; a decision that was undone is not in it, so recorded events are considered too.
  */
 export async function recordStatusEvents(tx: Tx, { id, from, to }: StatusChange): Promise<void> {
-  if (isPublicStatus(to) && isApprovedClass(to) && !isPublicStatus(from) && !(await wasPublic(tx, id))) {
+  if (isPublicStatus(to) && isApprovedClass(to) && !isPublicStatus(from) && !(await wasPublic(tx, id)))
     await recordProjectEvent(tx, 'project.created', id, { status: to })
-  }
   await recordProjectEvent(tx, 'project.status_changed', id, { from, to })
 }
 

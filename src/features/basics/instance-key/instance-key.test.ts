@@ -56,9 +56,8 @@ test('text forms and signatures are those of Standard Webhooks and of signed not
   const expected = 'lI7M1SDDZfETYPSg+LtTNAf/tRNiqI9P8AOjL6pfJjIuKKsJgkoyvOf9xdUhoXRISxvuSfiG1Isx29jK6GnmCA=='
   assert.equal(signWith(SEED, Buffer.from(signed)).toString('base64'), expected)
   assert.deepEqual(parsePrivateKey(`${privateKeyText(SEED)}\n`), SEED)
-  for (const text of ['', 'whsk_', 'whsk_AAAA', privateKeyText(SEED).slice(0, -2), publicKeyText(key)]) {
+  for (const text of ['', 'whsk_', 'whsk_AAAA', privateKeyText(SEED).slice(0, -2), publicKeyText(key)])
     assert.equal(parsePrivateKey(text), undefined, text)
-  }
 })
 
 test('the instance creates one key, publishes it and signs with it, also when many requests need it', async () => {

@@ -27,9 +27,8 @@ test('owned resources count; memberships, invitations and resources of an organi
   const organization = await make.organization(owner)
   await make.project(owner)
   await make.project(undefined, { organization_id: organization.id })
-  for (const team of [await make.project(other), await make.organization(other)]) {
+  for (const team of [await make.project(other), await make.organization(other)])
     await make.member(team.teamId, owner, { permissions: 1023 })
-  }
   await make.member((await make.project(other)).teamId, owner, { accepted: false })
   assert.deepEqual(await limit(owner, 'projects'), { current: 1, max: 256 })
   assert.deepEqual(await limit(owner, 'organizations'), { current: 1, max: 2 })

@@ -59,9 +59,7 @@ export async function requireRoom(
 }
 
 function countOwned(accountId: string, kind: QuotaKind): RawBuilder<number> {
-  if (kind === 'collections') {
-    return sql<number>`(select count(*) from collection where account_id = ${accountId})`
-  }
+  if (kind === 'collections') return sql<number>`(select count(*) from collection where account_id = ${accountId})`
   const owned = sql.table(kind === 'projects' ? 'project' : 'organization')
   return sql<number>`(select count(*) from team_member inner join ${owned} owned on owned.team_id = team_member.team_id
     where team_member.account_id = ${accountId} and team_member.is_owner)`

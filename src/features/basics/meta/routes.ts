@@ -76,9 +76,8 @@ function operatorProbes(app: App, { checks, ...deps }: MetaDeps): void {
     },
     handler: async (req, reply) => {
       const key = deps.config.http.metricsToken
-      if (key !== undefined && !secretsEqual(parseAuthorization(req.headers.authorization) ?? '', key.reveal())) {
+      if (key !== undefined && !secretsEqual(parseAuthorization(req.headers.authorization) ?? '', key.reveal()))
         throw notFound('route')
-      }
       const { registry } = deps.metrics
       return reply.type(registry.contentType).send(await registry.metrics())
     },

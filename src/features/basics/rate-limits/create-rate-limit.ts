@@ -23,9 +23,8 @@ export async function createRateLimit(
   const id = newId()
   await transaction(deps, async (tx, changed) => {
     changed.addAll('rate-grant')
-    if ('tokenId' in subject && !(await existsToken(tx, subject.tokenId))) {
+    if ('tokenId' in subject && !(await existsToken(tx, subject.tokenId)))
       throw validationError('token_id', 'must be the ID of a token')
-    }
     // Concurrent inserts can exceed the limit by one, which is harmless.
     if ((await countGrants(tx)) >= GRANTS_MAX) throw invalidInput(`There can be at most ${GRANTS_MAX} rate limits`)
     await insertGrant(tx, { id, subject, requestsPerMinute, note, created: new Date(deps.now()) })

@@ -56,9 +56,8 @@ test('a narrow range comes before a wide one, IPv6 counts too, and IPv4 written 
     ['198.51.100.7', 500],
     ['2001:db8::/32', 600],
     ['2001:db8:7::/48', 700],
-  ]) {
+  ])
     ids.push((await grant({ address_range, requests_per_minute })).json().id)
-  }
   assert.equal(await limitOf('198.51.100.8'), 400)
   assert.equal(await limitOf('198.51.100.7'), 500)
   assert.equal(await limitOf('::ffff:198.51.100.7'), 500)
@@ -97,9 +96,8 @@ test('only operators see the routes; an invalid grant is rejected with its field
     await t.as(moderator).get(PATH),
     await t.as(moderator).post(PATH, { address_range: '192.0.2.0/24', requests_per_minute: 1 }),
     await t.anyone.delete(`${PATH}/aaaaaaaa`, undefined, { headers: { 'x-admin-key': 'wrong' } }),
-  ]) {
+  ])
     assertError(answer, 404, 'not_found')
-  }
   const admin = await t.make.account({ role: 'admin' })
   assert.equal((await t.as(admin).get(`/v2${PATH}`)).statusCode, 200)
   for (const address_range of [

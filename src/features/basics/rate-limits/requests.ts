@@ -34,8 +34,7 @@ function checkRange(text: string): string {
   const isPrefix = prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits)
   // A zone names a network interface of one machine. IPv4 in IPv6 notation would never match: Depot stores IPv4.
   const isOdd = address.includes('%') || (family === 6 && address.includes('.'))
-  if (family === 0 || !isPrefix || rest.length > 0 || isOdd) {
+  if (family === 0 || !isPrefix || rest.length > 0 || isOdd)
     throw validationError('address_range', 'must be an IP address or a range such as 192.0.2.0/24')
-  }
   return text
 }

@@ -95,9 +95,8 @@ export function toSettingsColumns(patch: SettingsPatch): Updateable<InstanceSett
 const NOT_IN_LINES = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u
 
 function lineOf(text: string | null, field: SettingName): string | null {
-  if (text !== null && NOT_IN_LINES.test(text)) {
+  if (text !== null && NOT_IN_LINES.test(text))
     throw validationError(field, 'must be one line without control characters')
-  }
   const checked = textOf(text, field)
   if (checked !== null && isBlank(checked)) throw validationError(field, 'must not be blank; null resets it')
   return checked?.trim() ?? null

@@ -61,9 +61,8 @@ test('settings are held to their limits, and one that is rejected keeps the othe
     read_only: ['true', 1],
     read_only_message: ['x'.repeat(501), 'two\nlines', ''],
   }
-  for (const [field, values] of Object.entries(refused)) {
+  for (const [field, values] of Object.entries(refused))
     await assertRefusedValues((body) => set({ accent_hue: 1, ...body }), { [field]: null }, field, values)
-  }
   for (const accent_hue of ['red', 360, -1, 1.5])
     assert.match((await set({ accent_hue })).json().description, /must be an integer from 0 to 359/)
   assert.deepEqual((await settings()).set, [])

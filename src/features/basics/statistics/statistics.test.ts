@@ -27,9 +27,8 @@ async function statistics(): Promise<Statistics> {
 async function changesOf(act: () => Promise<unknown>): Promise<Partial<Statistics>> {
   const before = await statistics()
   const done = await act()
-  if (typeof done === 'object' && done !== null && 'statusCode' in done) {
+  if (typeof done === 'object' && done !== null && 'statusCode' in done)
     assert.ok([200, 201, 204].includes(Number(done.statusCode)), String((done as { body?: string }).body))
-  }
   const now = await statistics()
   const differences = Object.entries(now).map(([key, value]) => [key, value - before[key as keyof Statistics]] as const)
   return Object.fromEntries(differences.filter(([, difference]) => difference !== 0))
@@ -157,9 +156,8 @@ test('a file that is being stored holds its own project and no other', async () 
   await t.deps.db.transaction().execute(async (tx) => {
     // The plan for a small table: read all of it.
     await sql`discard plans`.execute(tx)
-    for (const way of ['indexscan', 'indexonlyscan', 'bitmapscan']) {
+    for (const way of ['indexscan', 'indexonlyscan', 'bitmapscan'])
       await sql`set local ${sql.raw(`enable_${way}`)} = off`.execute(tx)
-    }
     const sha512 = randomBytes(64).toString('hex')
     await tx.insertInto('file_content').values({ sha512, project_id: own.id }).execute()
     await tx

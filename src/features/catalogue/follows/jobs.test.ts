@@ -49,9 +49,8 @@ test('notifies no one of a version that is unlisted, hidden or deleted when the 
   const [owner, fan] = await Promise.all([t.make.account(), t.make.account()])
   const project = await make.project(owner)
   await t.as(fan).post(`/v3/project/${project.id}/follow`)
-  for (const status of ['draft', 'unlisted', 'archived', 'scheduled']) {
+  for (const status of ['draft', 'unlisted', 'archived', 'scheduled'])
     await announce(await make.version(project.id, owner, status))
-  }
   await announce('zzzzzzzz')
   await t.deps.db.updateTable('project').set({ status: 'private' }).where('id', '=', project.id).execute()
   await announce(await make.version(project.id, owner))
@@ -70,9 +69,8 @@ test('batches walk through all followers, one statement each', async () => {
   )
   const { queries } = await t.queriesOf(async () => {
     let afterId: string | undefined = ''
-    while (afterId !== undefined) {
+    while (afterId !== undefined)
       afterId = await notifyFollowers(t.deps.db, { projectId: project.id, versionId: version, afterId, limit: 1000 })
-    }
   })
   assert.equal(queries.length, 3)
   const { rows } = await sql<{ notified: number; ids: number }>`

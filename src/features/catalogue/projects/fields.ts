@@ -107,9 +107,8 @@ export function checkProjectName(typed: string): string {
 
 /** Returns the type. @throws ApiError `validation_error` for an unknown type. */
 export function checkProjectType(taxonomy: Taxonomy, type: string | null): string | null {
-  if (type !== null && !taxonomy.projectTypes.includes(type)) {
+  if (type !== null && !taxonomy.projectTypes.includes(type))
     throw validationError('project_type', 'is not a known project type: GET /v3/project_type lists them')
-  }
   return type
 }
 

@@ -121,9 +121,8 @@ export const isReservedSlug = (slug: string): boolean => RESERVED_SLUGS.includes
 
 /** @throws ApiError `conflict` if the slug is reserved, or another project has this slug, or an ID that differs from it only in case. */
 export async function assertProjectSlugFree(db: Db, slug: string, exceptId?: string): Promise<void> {
-  if (isReservedSlug(slug)) {
+  if (isReservedSlug(slug))
     throw new ApiError('conflict', 'This slug is reserved', { details: { field: 'slug', message: 'is reserved' } })
-  }
   const { rows } = await sql`select 1 from project where (slug = ${slug} or lower(id) = ${slug})
     and id is distinct from ${exceptId ?? null} limit 1`.execute(db)
   if (rows.length > 0) throw projectSlugTaken()

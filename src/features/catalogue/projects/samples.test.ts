@@ -23,9 +23,8 @@ export const galleryUrl = async (w: World): Promise<string> => {
   const owner = w.t.as(await w.person('owner'))
   const added = await owner.post(`${path}/gallery`, PNG, asPng)
   // A sample that asks twice finds it there already.
-  if (added.statusCode !== 204 && added.statusCode !== 400) {
+  if (added.statusCode !== 204 && added.statusCode !== 400)
     throw new Error(`No image was added: ${added.statusCode} ${added.body}`)
-  }
   return (await owner.get(path)).json().gallery[0].url
 }
 const LINK = { issues: 'https://example.org/declared' }

@@ -45,10 +45,8 @@ export async function scheduleRelease<Status>(
 
 /** @throws ApiError `validation_error` if a patch that does not set `scheduled` contradicts the status of the row. */
 export function checkKeptSchedule(patch: Schedule<unknown>, row: { status: string }): void {
-  if (patch.scheduled_at != null) {
+  if (patch.scheduled_at != null)
     throw validationError('scheduled_at', 'can be set only together with the status scheduled')
-  }
-  if (row.status === 'scheduled' && patch.requested_status === null) {
+  if (row.status === 'scheduled' && patch.requested_status === null)
     throw validationError('requested_status', 'cannot be null while the status is scheduled')
-  }
 }

@@ -56,10 +56,8 @@ export async function receiveProjectForm(
 
 /** @throws ApiError `validation_error` if the project needs files, which JSON cannot contain. */
 function rejectFiles(project: NewProject): void {
-  if (project.versions.some(({ fileParts }) => !fileParts.every(isUploadPart))) {
+  if (project.versions.some(({ fileParts }) => !fileParts.every(isUploadPart)))
     throw validationError('initial_versions', 'need files: send the request as multipart/form-data, or name uploads')
-  }
-  if (project.gallery.length > 0) {
+  if (project.gallery.length > 0)
     throw validationError('gallery_items', 'need images: send the request as multipart/form-data')
-  }
 }

@@ -68,9 +68,8 @@ export const ResolveQuery = Type.Object({
 export function checkRequest({ items, keep, ...pack }: ResolveBody): void {
   for (const [index, { project, version, hash }] of items.entries()) {
     const isNamed = project !== undefined || version !== undefined
-    if ((hash !== undefined) === isNamed) {
+    if ((hash !== undefined) === isNamed)
       throw invalidInput('An item must have a project, a version or both, or only a hash', `items.${index}`)
-    }
     if (version !== undefined) parseId(version, `items.${index}.version`)
   }
   for (const [project, version] of Object.entries(keep ?? {})) {

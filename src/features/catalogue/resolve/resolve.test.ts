@@ -116,9 +116,8 @@ describe('items', () => {
   })
   test('by ID, slug in any case, version and hash', async () => {
     const lantern = made.projects['lantern'] ?? assert.fail()
-    for (const item of [{ project: lantern.id }, { project: lantern.slug.toUpperCase() }]) {
+    for (const item of [{ project: lantern.id }, { project: lantern.slug.toUpperCase() }])
       assert.deepEqual(namesOf(made, await resolve({ items: [item], ...FABRIC })), ['lantern/2'])
-    }
     const version = made.versions['lantern/1']
     for (const item of [
       { version },
@@ -422,7 +421,6 @@ test('withdrawn versions are chosen only if they are pinned, kept or named', asy
   const gone = { items: items(made, 'gone') }
   assert.deepEqual(statesOf(await resolve({ ...gone, ...FABRIC })), ['no_version'])
   const keep = { [made.projects['gone']?.id ?? '']: made.versions['gone/1'] }
-  for (const strategy of ['newest', 'minimal']) {
+  for (const strategy of ['newest', 'minimal'])
     assert.deepEqual(statesOf(await resolve({ ...gone, ...FABRIC, keep, strategy })), ['kept'])
-  }
 })

@@ -61,9 +61,8 @@ export function findDecision(db: Db, projectId: string): Promise<Decision | unde
 /** Deletes a decision with its snapshot. Returns the columns of the project as they were before. */
 export async function dropDecision(tx: Tx, decision: Decision): Promise<Updateable<Project>> {
   await tx.deleteFrom('project_decision').where('project_id', '=', decision.project_id).execute()
-  if (decision.snapshot_id !== null) {
+  if (decision.snapshot_id !== null)
     await tx.deleteFrom('project_snapshot').where('id', '=', decision.snapshot_id).execute()
-  }
   return decision.previous as Updateable<Project>
 }
 

@@ -36,18 +36,16 @@ export async function postMessage(
     await requireOpen(tx, viewer, thread)
     if (replyingTo !== null) await requireSameThread(tx, viewer, thread, replyingTo)
     // Locks the project before the thread.
-    if (asModerator && !isPrivate && thread.project_id !== null) {
+    if (asModerator && !isPrivate && thread.project_id !== null)
       await takeSnapshot(tx, thread.project_id, { reason: 'message', at: new Date(deps.now()) })
-    }
     const { id, sizeBytes } = await insertMessage(tx, {
       threadId: thread.id,
       authorId: viewer.id,
       body: { type: 'text', body: text, private: isPrivate, replying_to: replyingTo },
       hideIdentity: asModerator,
     })
-    if (sizeBytes > THREAD_BYTES_MAX && !asModerator) {
+    if (sizeBytes > THREAD_BYTES_MAX && !asModerator)
       throw new ApiError('limit_reached', 'This thread has reached its size limit; only moderators can post in it')
-    }
     await attachImages(tx, viewer, {
       ids: imageIds,
       target: { context: 'thread_message', id },

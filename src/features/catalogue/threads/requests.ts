@@ -32,9 +32,8 @@ export type NewText = { text: string; isPrivate: boolean; replyingTo: string | n
 export function parseMessage({ body }: Static<typeof MessageInput>): NewText {
   if (isBlank(body.body)) throw validationError('body.body', 'must not be blank')
   const replyingTo = body.replying_to ?? null
-  if (replyingTo !== null && !isIdForm(replyingTo)) {
+  if (replyingTo !== null && !isIdForm(replyingTo))
     throw validationError('body.replying_to', 'is not a base62 identifier')
-  }
   const imageIds = [...new Set(body.associated_images ?? [])]
   return { text: body.body, isPrivate: body.private ?? false, replyingTo, imageIds }
 }

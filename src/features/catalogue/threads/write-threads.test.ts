@@ -71,9 +71,8 @@ test('an answer names a message of the same thread that its author reads', async
   const elsewhere = await talk.message(there.threadId, reporter)
   const hidden = await talk.message(here.threadId, moderator, { private: true })
   const reply = (who: Person, to: string) => send(who, here.threadId, { type: 'text', body: 'Yes', replying_to: to })
-  for (const target of [elsewhere, hidden, 'unknown0']) {
+  for (const target of [elsewhere, hidden, 'unknown0'])
     assertError(await reply(reporter, target), 400, 'validation_error', 'body.replying_to')
-  }
   assert.equal((await reply(reporter, first)).statusCode, 204)
   assert.equal((await reply(moderator, hidden)).statusCode, 204)
   const replies = (await read(moderator, here.threadId)).messages.map(({ body }) => body.replying_to)

@@ -48,9 +48,8 @@ export function requirePermittedPatch(
 function requireStatusChange(viewer: Viewer, collection: CollectionFacts, to: CollectionStatus): void {
   if (isModerator(viewer)) return
   if (!PUBLIC_STATUSES.includes(to)) throw forbidden(`Only moderators can set the status ${to}`)
-  if (!PUBLIC_STATUSES.some((status) => status === collection.status)) {
+  if (!PUBLIC_STATUSES.some((status) => status === collection.status))
     throw forbidden(`Only moderators can change the status of a collection from ${collection.status}`)
-  }
 }
 
 type CollectionExpressions = ExpressionBuilder<DB, 'collection'>

@@ -135,9 +135,8 @@ test('values outside their limits are rejected', async () => {
     ['project_type', { project_type: 'song' }],
     ['query', { query: 'x'.repeat(257) }],
   ]
-  for (const [field, query] of refused) {
+  for (const [field, query] of refused)
     assertError(await t.as(moderator).get(PATH, query === undefined ? {} : { query }), 400, 'invalid_input', field)
-  }
   assert.ok((await queue({ count: 200 })).total >= 0)
 })
 
@@ -168,9 +167,8 @@ test('members and moderators see a project’s place; others do not', async () =
   await make.member(second.teamId, member)
   await make.member(second.teamId, invitee, { accepted: false })
   const place = (who: Person, project: Owned) => t.as(who).get(`/v3/project/${project.slug}/queue`)
-  for (const person of [owner, member, moderator]) {
+  for (const person of [owner, member, moderator])
     assert.deepEqual((await place(person, second)).json(), { position: 2, total: 2 })
-  }
   assertError(await place(invitee, second), 403, 'unauthorized')
   assertError(await place(stranger, second), 404, 'not_found')
   assertError(await t.anyone.get(`/v3/project/${second.id}/queue`), 401, 'unauthorized')

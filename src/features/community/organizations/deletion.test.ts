@@ -21,9 +21,8 @@ test('its projects go to its owner, its other members leave their teams, and it 
   await make.member(first.teamId, helper, { permissions: 4 })
   await make.member(second.teamId, head, { permissions: 1023, role: 'Adviser', payouts_split: 9 })
   const own = await make.project(member)
-  for (const path of [`/v3/version/${version}`, `/v3/project/${second.id}`, `/v3/organization/${organization.slug}`]) {
+  for (const path of [`/v3/version/${version}`, `/v3/project/${second.id}`, `/v3/organization/${organization.slug}`])
     assert.equal((await t.as(member).get(path)).statusCode, 200)
-  }
 
   const answer = await remove(member, organization.slug)
   assert.deepEqual([answer.statusCode, answer.body], [204, ''])

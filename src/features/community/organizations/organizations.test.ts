@@ -62,9 +62,7 @@ test('each text has its limits, when it is made and when it is edited', async ()
   }
   const shortest = { slug: 'abc', name: 'abc', description: 'abc' }
   const longest = { slug: 'x'.repeat(64), name: 'x'.repeat(64), description: '🏮'.repeat(256) }
-  for (const texts of [shortest, longest]) {
-    assert.equal((await create(owner, texts)).statusCode, 201)
-  }
+  for (const texts of [shortest, longest]) assert.equal((await create(owner, texts)).statusCode, 201)
   const edited = { slug: 'abcd', name: 'abcd', description: 'abcd' }
   assert.equal((await patch(owner, id, edited)).statusCode, 204)
   assert.equal((await read('abcd')).name, 'abcd')

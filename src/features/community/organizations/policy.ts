@@ -24,9 +24,8 @@ export function requirePermissionIn(
 
 /** @throws ApiError 400 if an organization owns the project; only members of the project may learn this. */
 export function requireFreeProject(project: { organization_id: string | null }, membership: Membership): void {
-  if (project.organization_id !== null && isMember(membership)) {
+  if (project.organization_id !== null && isMember(membership))
     throw invalidInput('The project already belongs to an organization', 'project_id')
-  }
 }
 
 /**
@@ -37,9 +36,8 @@ export function requireProjectOwner(
   viewer: Viewer,
   { membership, member }: { membership: Membership; member: MemberFacts | undefined },
 ): void {
-  if (membership.project?.accepted !== true || !(membership.project.is_owner || isAdmin(viewer))) {
+  if (membership.project?.accepted !== true || !(membership.project.is_owner || isAdmin(viewer)))
     throw forbidden('Only the owner of a project can transfer it to an organization')
-  }
   if (member?.accepted !== true) throw forbidden('You are not a member of this organization')
   requirePermissionIn(viewer, member, 'ADD_PROJECT')
 }

@@ -96,9 +96,8 @@ test('whatever table a person has left a row in, nothing names them afterwards',
   const jobs = await sql`select 1 from graphile_worker._private_jobs where payload::text like '%planted%'`
   assert.deepEqual((await jobs.execute(t.deps.db)).rows, [], 'no job keeps an address')
   await t.runJobs()
-  for (const trace of [person.id, person.username, person.email, 'planted@example.com', 'my words']) {
+  for (const trace of [person.id, person.username, person.email, 'planted@example.com', 'my words'])
     assert.deepEqual(await tracesOf(trace), [], trace)
-  }
   const list = await t.as(other).get(`/v3/user/${other.id}/notifications`)
   const bodies = list.json().map(({ body }: { body: Record<string, unknown> }) => body)
   assert.ok(bodies.some(({ invited_by }: Record<string, unknown>) => invited_by === PLACEHOLDER_ID))

@@ -82,9 +82,8 @@ async function exportRows({ db, config }: ExportReader, { id, token }: Viewer): 
     ),
     pats: await writeJsonArray(pats, (row) => toAccessTokenView(row, null)),
   }
-  for (const [name, query] of Object.entries(queriesOf(id, config))) {
+  for (const [name, query] of Object.entries(queriesOf(id, config)))
     parts[name] = await writeJsonArray((await query.execute(db)).rows, (row) => row)
-  }
   return parts
 }
 

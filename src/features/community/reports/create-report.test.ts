@@ -63,9 +63,8 @@ test('every kind of report can be about every kind of item, by ID and not by nam
   const project = await make.project(owner)
   const version = await make.version(project.id, owner)
   const types: string[] = (await t.anyone.get('/v3/report_type')).json().report_types
-  for (const report_type of types) {
+  for (const report_type of types)
     assert.equal((await file(reporter, { ...about('user', owner.id), report_type })).statusCode, 201)
-  }
   assert.equal((await file(reporter, about('version', version))).statusCode, 201)
   assertError(await file(reporter, about('project', version)), 400, 'validation_error', 'item_id')
   assertError(await file(reporter, about('project', project.slug.slice(0, 11))), 400, 'validation_error', 'item_id')
@@ -103,9 +102,8 @@ test('a report outlives what it is about', async () => {
   const version = await make.version(project.id, owner)
   const reports = [await file(reporter, about('project', project.id)), await file(reporter, about('version', version))]
   assert.equal((await t.as(owner).delete(`/v3/project/${project.id}`)).statusCode, 204)
-  for (const report of reports) {
+  for (const report of reports)
     assert.deepEqual((await t.as(reporter).get(`/v3/report/${report.json().id}`)).json(), report.json())
-  }
 })
 
 test('an account has at most 256 open reports, also when the last two are created concurrently', async () => {

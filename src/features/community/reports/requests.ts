@@ -38,9 +38,8 @@ export type NewReport = {
 /** @throws ApiError `validation_error` naming the field. */
 export function parseReport(input: Static<typeof ReportInput>, { reportTypes }: Taxonomy): NewReport {
   const { report_type, item_type, item_id, body, uploaded_images } = input
-  if (!reportTypes.includes(report_type)) {
+  if (!reportTypes.includes(report_type))
     throw validationError('report_type', `must be one of ${reportTypes.join(', ')}`)
-  }
   if (!isIdForm(item_id)) throw validationError('item_id', 'is not a base62 identifier')
   requireVisibleText(body)
   const imageIds = [...new Set(uploaded_images ?? [])]

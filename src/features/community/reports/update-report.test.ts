@@ -27,9 +27,8 @@ test('the reporter and moderators can change the text; other users get 404', asy
   assertError(await patch(moderator, 'unknown0', { closed: true }), 404, 'not_found')
   assertError(await patch(moderator, 'not-base62', { closed: true }), 400, 'decoding_error', 'id')
   assert.equal((await patch(reporter, id, { body: null, closed: null })).statusCode, 204, 'null stands for absent')
-  for (const body of ['', ' \u200b', 'x'.repeat(65_537), 5]) {
+  for (const body of ['', ' \u200b', 'x'.repeat(65_537), 5])
     assertError(await patch(reporter, id, { body }), 400, 'validation_error', 'body')
-  }
   assertError(await patch(moderator, id, { closed: 'yes' }), 400, 'validation_error', 'closed')
   assert.equal((await get(id)).body, 'Without the address')
   assert.equal((await patch(reporter, id, { body: 'x'.repeat(65_536) })).statusCode, 204)
@@ -38,9 +37,8 @@ test('the reporter and moderators can change the text; other users get 404', asy
 test('only moderators close and reopen; when that is rejected the text stays too', async () => {
   const reporter = await t.make.account()
   const { id } = await talk.report(reporter)
-  for (const body of [{ closed: true, body: 'Closed by me' }, { closed: false }]) {
+  for (const body of [{ closed: true, body: 'Closed by me' }, { closed: false }])
     assertError(await patch(reporter, id, body), 403, 'unauthorized')
-  }
   const report = await get(id)
   assert.deepEqual([report.closed, report.body], [false, 'Look at this'])
 })

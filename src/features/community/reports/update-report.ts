@@ -40,9 +40,8 @@ export async function updateReport(
   await transaction(deps, async (tx) => {
     const report = await lockVisibleReport(tx, viewer, id)
     if (set.closed !== undefined || set.outcome !== undefined) requireReportCloser(viewer)
-    if (set.outcome !== undefined && !(set.closed ?? report.closed)) {
+    if (set.outcome !== undefined && !(set.closed ?? report.closed))
       throw validationError('outcome', 'can only be set for a closed report')
-    }
     if (set.body !== undefined) requireOpenReport(viewer, report)
     if (Object.keys(set).length === 0) return
     const isChange = set.closed !== undefined && set.closed !== report.closed

@@ -34,9 +34,8 @@ export function requireNoMoreThan(
   const ownProject = defaultProjectPermissions(viewer, member)
   const extra = (service?.organization_permissions ?? 0) & ~own
   const extraProject = (service?.permissions ?? 0) & ~ownProject
-  if (extra !== 0 || extraProject !== 0) {
+  if (extra !== 0 || extraProject !== 0)
     throw forbidden('The service account has permissions in this organization that you do not have')
-  }
 }
 
 /**

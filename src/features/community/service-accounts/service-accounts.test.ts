@@ -114,9 +114,8 @@ test('only members who manage members create service accounts, and no token give
   assertError(await t.as(manager).delete(path(`/${owner.id}`)), 404, 'not_found')
   const weak = await t.make.pat(owner, GRANTABLE_SCOPES)
   assertError(await t.as(weak).post(path(`/${own.id}/tokens`), body()), 403, 'unauthorized')
-  for (const username of ['', 'a b', 'ä', 'a'.repeat(40)]) {
+  for (const username of ['', 'a b', 'ä', 'a'.repeat(40)])
     assertError(await add(owner, username), 400, 'validation_error', 'username')
-  }
   assertError(await add(owner, own.username.toUpperCase()), 409, 'conflict')
   assertError(await add(owner, 'deleted-user'), 409, 'conflict')
 })

@@ -149,9 +149,7 @@ async function lockSubject(tx: Tx, teamId: string): Promise<LockedTeam['subject'
     .where('team_id', '=', teamId)
     .forNoKeyUpdate()
     .executeTakeFirst()
-  if (project !== undefined) {
-    return { project, owner: await shareOrganization(tx, project.organization_id) }
-  }
+  if (project !== undefined) return { project, owner: await shareOrganization(tx, project.organization_id) }
   const organization = await tx
     .selectFrom('organization')
     .select(['id', 'team_id'])

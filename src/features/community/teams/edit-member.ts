@@ -64,9 +64,8 @@ export async function applyChange(tx: Tx, viewer: Viewer, team: LockedTeam, fiel
     if (change[field] === row[field]) delete change[field]
   }
   for (const field of ['permissions', 'organization_permissions'] as const) {
-    if (change[field] !== undefined && row.is_owner) {
+    if (change[field] !== undefined && row.is_owner)
       throw validationError(field, 'cannot be changed for the owner; transfer the ownership instead')
-    }
   }
   if (change.role !== undefined && !row.is_owner) requireOpenRole(change.role)
   requireGrantable(team, change)

@@ -40,9 +40,8 @@ export async function inviteMember(
     const serviceOf = await findServiceOwner(tx, accountId)
     if (serviceOf !== undefined && serviceOf !== organizationOf(team)) throw unknownAccount()
     if (team.target.team !== undefined) throw alreadyInTeam()
-    if ((await countMembers(tx, teamId)) >= TEAM_SIZE_MAX) {
+    if ((await countMembers(tx, teamId)) >= TEAM_SIZE_MAX)
       throw invalidInput(`A team can have at most ${TEAM_SIZE_MAX} members and invitees`)
-    }
     // Nobody signs in as a service account to accept an invitation.
     const accepted = team.target.organization?.accepted === true || serviceOf !== undefined
     await tx

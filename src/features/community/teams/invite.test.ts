@@ -131,9 +131,8 @@ test('of parallel invitations of one person a single one counts', async () => {
     [owner, manager, owner, manager].map((by) => invite(by, teamId, { user_id: guest.id })),
   )
   assert.deepEqual(statuses(answers), [204, 400, 400, 400])
-  for (const answer of answers.filter(({ statusCode }) => statusCode === 400)) {
+  for (const answer of answers.filter(({ statusCode }) => statusCode === 400))
     assertError(answer, 400, 'validation_error', 'user_id')
-  }
   assert.equal((await notificationsOf(guest)).length, 1)
 })
 
@@ -152,9 +151,8 @@ test('only members with MANAGE_INVITES can invite, and only with permissions tha
   await make.member(teamId, manager, { permissions: 16 | 4 })
   await make.member(teamId, uploader, { permissions: 1023 - 16 })
   await make.member(teamId, invitee, { permissions: 1023, accepted: false })
-  for (const by of [uploader, invitee, stranger, moderator]) {
+  for (const by of [uploader, invitee, stranger, moderator])
     assertError(await invite(by, teamId, { user_id: guest.id }), 403, 'unauthorized')
-  }
   assertError(await t.anyone.post(`/v3/team/${teamId}/members`, { user_id: guest.id }), 401, 'unauthorized')
   assertError(
     await invite(manager, teamId, { user_id: guest.id, permissions: 5 }),

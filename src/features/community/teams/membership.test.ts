@@ -177,9 +177,8 @@ test("no one can grant permissions that they do not have or change the owner's; 
   assertError(await edit(editor, teamId, member, { permissions: 2 }), 400, 'validation_error', 'permissions')
   assertError(await edit(editor, teamId, editor, { permissions: 1023 }), 400, 'validation_error', 'permissions')
   assert.equal((await edit(editor, teamId, member, { permissions: 128, role: 'Kept' })).statusCode, 204)
-  for (const by of [owner, editor, admin]) {
+  for (const by of [owner, editor, admin])
     assertError(await edit(by, teamId, owner, { permissions: 1 }), 400, 'validation_error', 'permissions')
-  }
   assertError(
     await edit(owner, teamId, member, { organization_permissions: 1 }),
     400,

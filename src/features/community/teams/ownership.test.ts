@@ -70,9 +70,8 @@ test('only the owner and admins transfer, and only to an accepted member', async
   for (const by of [member, invitee, stranger, moderator])
     assertError(await transfer(by, teamId, member), 403, 'unauthorized')
   assertError(await t.anyone.patch(`/v3/team/${teamId}/owner`, { user_id: member.id }), 401, 'unauthorized')
-  for (const target of [invitee, stranger, owner, { id: 'zzzzzzzz' }]) {
+  for (const target of [invitee, stranger, owner, { id: 'zzzzzzzz' }])
     assertError(await transfer(owner, teamId, target), 400, 'validation_error', 'user_id')
-  }
   const send = (body: Record<string, unknown>) => t.as(owner).patch(`/v3/team/${teamId}/owner`, body)
   await assertRefusedValues(send, { user_id: member.id }, 'user_id', [ABSENT, null, 5, '', 'not-an-id'])
   assertError(await transfer(owner, 'zzzzzzzz', member), 404, 'not_found')

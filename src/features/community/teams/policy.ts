@@ -41,13 +41,11 @@ export function requireGrantable(
     if (permissions !== undefined) requireOrganizationPermission(bits.own, 'EDIT_MEMBER_DEFAULT_PERMISSIONS')
     if (!isBitSubset(organization_permissions ?? 0, bits.own)) throw beyondOwn('organization_permissions')
   } else {
-    if (organization_permissions !== undefined) {
+    if (organization_permissions !== undefined)
       throw validationError('organization_permissions', 'is allowed only in the teams of organizations')
-    }
     const ownsAll = target.organization?.is_owner === true
-    if (ownsAll && permissions !== undefined && permissions !== ALL_PROJECT_PERMISSIONS) {
+    if (ownsAll && permissions !== undefined && permissions !== ALL_PROJECT_PERMISSIONS)
       throw validationError('permissions', 'must include all permissions for the owner of the organization')
-    }
   }
   if (!isBitSubset(permissions ?? 0, bits.project)) throw beyondOwn('permissions')
 }
@@ -67,9 +65,8 @@ export function editableBits(bits: number, own: number): number {
  */
 export function requireRemovable({ bits, target }: LockedTeam, row: MemberRow): void {
   if (!row.accepted || target.organization?.accepted !== true) return
-  if (!isBitSubset(target.organization.permissions & ~row.permissions, bits.own)) {
+  if (!isBitSubset(target.organization.permissions & ~row.permissions, bits.own))
     throw forbidden('Removing this member would give them permissions from the organization that you do not have')
-  }
 }
 
 /**

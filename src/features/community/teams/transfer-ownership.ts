@@ -48,9 +48,8 @@ async function saveTransfer(
     const { subject, target } = team
     requireTeamOwner(team, viewer)
     requireRevision(team, revision)
-    if ('project' in subject && subject.owner !== undefined) {
+    if ('project' in subject && subject.owner !== undefined)
       throw invalidInput('The project belongs to an organization; transfer the organization instead')
-    }
     if (target.team?.accepted !== true) throw validationError('user_id', 'must be an accepted member of this team')
     if (target.team.is_owner) throw validationError('user_id', 'is already the owner')
     if ((await findServiceOwner(tx, accountId)) !== undefined)

@@ -21,9 +21,8 @@ export async function getPublishers(deps: Deps, viewer: Viewer, name: OwnerName)
   const publishing = owner.project_id === null ? null : await getPublishing(deps.db, owner.project_id)
   const warnings: string[] = []
   const isBlocked = publishing === 'trusted_only' && !(await hasPublisher(deps.db, owner))
-  if (isBlocked) {
+  if (isBlocked)
     warnings.push('Only trusted publishers can publish versions, but none works. Nobody can publish at present.')
-  }
   for (const { works, repository } of publishers) {
     if (!works)
       warnings.push(`The publisher ${repository} has stopped, because the user who added it is not a member any more.`)

@@ -89,20 +89,17 @@ export function toPublisherColumns(body: NewPublisher, issuers: readonly CiIssue
       known === '' ? 'cannot be set, because the operator lists no issuer' : `must be one of ${known}`,
     )
   }
-  if (!REPOSITORY[issuer.kind].test(body.repository)) {
+  if (!REPOSITORY[issuer.kind].test(body.repository))
     throw validationError('repository', 'must be an owner and a name, such as lanterns/lamp')
-  }
   for (const field of ['workflow', 'environment', 'ref_pattern'] as const) {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they must not reach pages and messages
-    if (/[\u0000-\u001f\u007f]|^\s|\s$/.test(body[field] ?? '')) {
+    if (/[\u0000-\u001f\u007f]|^\s|\s$/.test(body[field] ?? ''))
       throw validationError(field, 'must not have control characters, or spaces at its ends')
-    }
   }
   if (!/\.ya?ml$/.test(body.workflow)) throw validationError('workflow', 'must end in .yml or .yaml')
   const pattern = body.ref_pattern ?? null
-  if (pattern !== null && !/^(refs\/|\*)/.test(pattern)) {
+  if (pattern !== null && !/^(refs\/|\*)/.test(pattern))
     throw validationError('ref_pattern', 'must begin with refs/, such as refs/tags/*')
-  }
   return {
     issuer: issuer.issuer,
     repository: body.repository,

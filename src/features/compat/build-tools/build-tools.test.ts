@@ -99,9 +99,8 @@ describe('maven-metadata.xml', () => {
       `${empty.slug}/maven-metadata.xml`,
       'lantern/other.xml',
       'lantern/maven-metadata.xml.crc32',
-    ]) {
+    ])
       assert.equal((await maven(path)).statusCode, 404, path)
-    }
     assert.equal((await t.as(stranger).get(`/maven/maven/tools/${hidden.slug}/maven-metadata.xml`)).statusCode, 404)
     assert.equal((await t.as(hidden.owner).get(`/maven/maven/tools/${hidden.slug}/maven-metadata.xml`)).statusCode, 200)
     assert.equal((await t.anyone.get('/maven/maven/no%20group/lantern/maven-metadata.xml')).statusCode, 400)
@@ -164,9 +163,8 @@ describe('versions', () => {
       '1.0-legacy-fabric',
       '1.0-fabric,1.20',
       '1.1-beta-neoforge,1.20,forge',
-    ]) {
+    ])
       assert.equal(await pom(coordinate ?? ''), 200, coordinate)
-    }
     for (const coordinate of [
       '3.0',
       '1.0-quilt',
@@ -175,9 +173,8 @@ describe('versions', () => {
       '1.0-forge,',
       '9.9',
       versions['draft'] ?? '',
-    ]) {
+    ])
       assert.equal(await pom(coordinate), 404, coordinate)
-    }
     const jar = await maven('lantern/1.0-forge/lantern-1.0-forge.jar')
     assert.match(String(jar.headers['location']), new RegExp(`/versions/${versions['first']}/`))
     const numbered = await maven('lantern/1.0/lantern-1.0.jar')
@@ -275,9 +272,8 @@ describe('versions', () => {
       `lantern-${versions['first']}-javadoc.jar`,
       `lantern-${versions['first']}.exe`,
       `lantern-${versions['first']}`,
-    ]) {
+    ])
       assert.equal((await maven(`lantern/${versions['first']}/${name}`)).statusCode, 404, name)
-    }
   })
 })
 
@@ -318,9 +314,8 @@ describe('update files', () => {
       ['forge.json', 'lantern'],
       ['forge_updates.json', 'nothing'],
       ['forge_updates.json', hidden.slug],
-    ] as const) {
+    ] as const)
       assert.equal((await updates({}, file, id)).statusCode, 404, `${id}/${file}`)
-    }
     const answer = await updates({ neoforge: 'maybe' })
     assert.deepEqual(
       [answer.statusCode, answer.json().error, answer.json().details.field],

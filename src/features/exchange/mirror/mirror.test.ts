@@ -91,9 +91,8 @@ test('copies a project with its version, file, images and dates under the same I
     'project_types',
     'link_urls',
     'color',
-  ]) {
+  ])
     assert.deepEqual(here[field], there[field], field)
-  }
   assert.deepEqual(here.origin, { address, id: project.id, url: `${address}/project/${project.id}`, author: 'mira' })
   const image = here.gallery[0]
   assert.deepEqual([image.title, image.description, image.featured, image.width], ['View', 'From the hill', true, 400])
@@ -110,9 +109,8 @@ test('copies a project with its version, file, images and dates under the same I
     'featured',
     'loaders',
     'game_versions',
-  ]) {
+  ])
     assert.deepEqual(copy[field], original[field], field)
-  }
   assert.equal(copy.origin.author, 'mira')
   const [file] = copy.files
   assert.deepEqual(

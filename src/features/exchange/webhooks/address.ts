@@ -12,9 +12,8 @@ export function checkUrl(
   url: string,
   format: WebhookFormat,
 ): { url: string; host: string } {
-  if (format === 'discord' && !DISCORD_URL.test(url)) {
+  if (format === 'discord' && !DISCORD_URL.test(url))
     throw validationError('url', 'must be the URL of a Discord webhook: https://discord.com/api/webhooks/ID/TOKEN')
-  }
   const { href, host } = checkAddress(url, outgoing)
   return { url: href, host }
 }

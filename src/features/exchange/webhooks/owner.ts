@@ -53,9 +53,8 @@ export async function getNewOwner(
   if (kind === 'instance' && id !== undefined) throw validationError('owner.id', 'must be absent for the instance')
   if (kind !== 'instance' && id === undefined) throw validationError('owner.id', `must be the ID of the ${kind}`)
   return getOwner(deps, viewer, { kind, name: id ?? '' }).catch((error: unknown) => {
-    if (error instanceof ApiError && error.kind === 'not_found') {
+    if (error instanceof ApiError && error.kind === 'not_found')
       throw validationError('owner.id', `must be the ID of ${kind === 'organization' ? 'an' : 'a'} ${kind}`)
-    }
     throw error
   })
 }

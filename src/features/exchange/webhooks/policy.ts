@@ -17,7 +17,6 @@ export function requireInstanceWebhooks(viewer: Viewer): void {
 }
 
 function requireUnlimited({ limits }: Viewer): void {
-  if (limits !== undefined) {
+  if (limits !== undefined)
     throw forbidden('The token is limited to projects or organizations, and these webhooks cover more')
-  }
 }

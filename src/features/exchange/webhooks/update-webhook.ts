@@ -72,12 +72,10 @@ export async function createWebhook(
 }
 
 async function requireRoom(tx: Tx, viewer: Viewer, owner: OwnerColumns): Promise<void> {
-  if ((await listWebhooksOf(tx, owner)).length >= WEBHOOKS_MAX.perOwner) {
+  if ((await listWebhooksOf(tx, owner)).length >= WEBHOOKS_MAX.perOwner)
     throw tooMany(`There can be at most ${WEBHOOKS_MAX.perOwner} webhooks here`, WEBHOOKS_MAX.perOwner)
-  }
-  if ((await countWebhooksBy(tx, viewer.id)) >= WEBHOOKS_MAX.perAccount) {
+  if ((await countWebhooksBy(tx, viewer.id)) >= WEBHOOKS_MAX.perAccount)
     throw tooMany(`You can create at most ${WEBHOOKS_MAX.perAccount} webhooks`, WEBHOOKS_MAX.perAccount)
-  }
 }
 
 function tooMany(sentence: string, max: number): ApiError {

@@ -85,9 +85,8 @@ test('addresses that lead into a network, and unknown values, name their field',
     assert.equal(answer.json().details.field, field, answer.body)
   }
   const { id } = await create()
-  for (const patch of [{ url: 'https://127.1/' }, { format: 'discord' }, { events: ['x'] }]) {
+  for (const patch of [{ url: 'https://127.1/' }, { format: 'discord' }, { events: ['x'] }])
     assert.equal((await t.as(owner).patch(`${PATH}/${id}`, patch)).statusCode, 400, JSON.stringify(patch))
-  }
 })
 
 test('members with EDIT_DETAILS manage the webhooks of projects and organizations; nobody else sees them', async () => {
@@ -104,9 +103,8 @@ test('members with EDIT_DETAILS manage the webhooks of projects and organization
       { kind: 'organization', id: organization.id },
       { kind: 'user', id: owner.id },
       { kind: 'instance' },
-    ]) {
+    ])
       assertError(await t.as(person).post(PATH, body({ owner: kind })), 403, 'unauthorized')
-    }
     for (const each of [id, ofOrganization.id, ofUser.id]) {
       assertError(await t.as(person).get(`${PATH}/${each}`), 404, 'not_found')
       assertError(await t.as(person).patch(`${PATH}/${each}`, { active: false }), 404, 'not_found')

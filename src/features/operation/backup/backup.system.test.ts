@@ -62,9 +62,7 @@ async function withApp<T>(act: (app: TestApp) => Promise<T>, options?: Parameter
 
 async function eventsOf({ deps }: TestApp): Promise<string[]> {
   const all: string[] = []
-  for (const kind of EVENT_KINDS) {
-    await deps.analytics.readEvents(kind, async (lines) => void all.push(...lines))
-  }
+  for (const kind of EVENT_KINDS) await deps.analytics.readEvents(kind, async (lines) => void all.push(...lines))
   return all.sort()
 }
 
@@ -81,9 +79,8 @@ async function fill(app: TestApp): Promise<{ admin: Person; person: Person }> {
   await seedCatalogue(deps, 12)
   await leaveEverything(deps.db, person, other)
   const images = await deps.db.selectFrom('image').select(['storage_key', 'size_bytes']).execute()
-  for (const { storage_key, size_bytes } of images) {
+  for (const { storage_key, size_bytes } of images)
     await deps.files.put(storage_key, Buffer.alloc(size_bytes), { contentType: 'image/png' })
-  }
   const later = { runAt: new Date('2099-01-02T03:04:05.678Z'), jobKey: 'a-key' }
   await deps.db.transaction().execute((tx) => enqueue(tx, 'versions.release', { version_id: 'AbCdEfGh' }, later))
   const picture = await sharp({ create: { width: 200, height: 200, channels: 3, background: '#283' } })

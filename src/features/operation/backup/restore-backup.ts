@@ -86,9 +86,8 @@ export async function restoreBackup(deps: RestoreDeps, options: RestoreOptions):
   try {
     const { head } = reader
     const earlier = await requireEarlier(head, options, identities)
-    if (await isServed(deps.pool)) {
+    if (await isServed(deps.pool))
       throw new OperatorError('A server uses this instance. Stop it and run this command again. Nothing was changed.')
-    }
     const { rows } = await client.query('select pg_try_advisory_lock($1) as is_mine, pg_backend_pid() as pid', [LOCK])
     const [{ is_mine: isMine, pid } = {}] = rows
     if (isMine !== true) throw new OperatorError('Another restore into this instance is running. Nothing was changed.')

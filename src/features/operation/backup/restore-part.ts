@@ -45,9 +45,8 @@ export async function restoreEvents(
   deps: Pick<Deps, 'pool' | 'db' | 'cache' | 'analytics' | 'config' | 'log'>,
   options: Options,
 ): Promise<EventsReport> {
-  if (await isServed(deps.pool)) {
+  if (await isServed(deps.pool))
     throw new OperatorError('A server is running. Stop it and run this command again. Nothing was changed.')
-  }
   return withArchive(options, async (reader) => {
     const { head } = reader
     const stage = await openEventStage(deps, head)

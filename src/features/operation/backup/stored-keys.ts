@@ -71,9 +71,8 @@ export async function* storedKeys(client: Client): AsyncGenerator<StoredKey> {
       sha512: string | null
       size_bytes: number | null
     }>(`fetch ${PAGE} from stored_keys`)
-    for (const { key, is_uploading, sha512, size_bytes } of rows) {
+    for (const { key, is_uploading, sha512, size_bytes } of rows)
       yield { key, isUploading: is_uploading, sha512, sizeBytes: size_bytes }
-    }
     if (rows.length < PAGE) break
   }
   await client.query('close stored_keys')

@@ -93,9 +93,8 @@ async function verifyFile(files: Deps['files'], stored: StoredKey, quick: boolea
   const { key, sizeBytes, sha512 } = stored
   const stat = await files.stat(key)
   if (stat === undefined) return { what: 'missing-file', key }
-  if (sizeBytes !== null && stat.sizeBytes !== sizeBytes) {
+  if (sizeBytes !== null && stat.sizeBytes !== sizeBytes)
     return { what: 'changed-file', key, detail: `${stat.sizeBytes} bytes instead of ${sizeBytes}` }
-  }
   if (quick) return undefined
   const expected = sha512 !== null ? { algorithm: 'sha512', hash: sha512 } : imageHash(key)
   if (expected === undefined) return undefined

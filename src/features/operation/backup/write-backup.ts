@@ -128,9 +128,8 @@ export async function writeBackup(deps: BackupDeps, options: BackupOptions): Pro
 export async function withBackupLock<T>({ pool }: Pick<Deps, 'pool'>, act: (client: Client) => Promise<T>): Promise<T> {
   return withConnection(pool, 'depot-backup', async (client) => {
     const { rows } = await client.query('select pg_try_advisory_lock($1) as is_mine', [LOCK])
-    if (rows[0]?.is_mine !== true) {
+    if (rows[0]?.is_mine !== true)
       throw new OperatorError('Another backup of this instance is running. Run the command again when it has ended.')
-    }
     return act(client)
   })
 }

@@ -44,9 +44,8 @@ test('a dry run counts and deletes nothing; the command deletes what it has coun
 })
 
 test('two runs at the same time delete each item once and do not fail', async () => {
-  for (const name of ['a', 'b', 'c']) {
+  for (const name of ['a', 'b', 'c'])
     await t.deps.files.put(`versions/twice/${name}.jar`, Buffer.from(name), { contentType: 'application/java-archive' })
-  }
   const before = (await keys()).length
   await Promise.all([clean(false), clean(false)])
   assert.equal((await keys()).length, before - 3)

@@ -82,9 +82,8 @@ export async function checkBackups({ db, now, config }: DoctorDeps): Promise<Fin
   }
   const [last] = await loadBackups(db, 1)
   const { hasProjects } = await readState(db)
-  if (last === undefined) {
+  if (last === undefined)
     return when(hasProjects, warning('backup_missing', 'There is no backup; make one with `depot backup FILE`.'))
-  }
   const days = Math.floor((now() - Date.parse(last.at)) / DAY_MS)
   return [
     ...when(

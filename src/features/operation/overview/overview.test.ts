@@ -144,8 +144,7 @@ test('others than operators find nothing', async () => {
   const moderator = t.as(await t.make.account({ role: 'moderator' }))
   const token = t.as(await t.make.pat(await t.make.account({ role: 'admin' })))
   for (const caller of [t.anyone, moderator, token]) {
-    for (const path of ['overview', 'backups', 'search-index']) {
+    for (const path of ['overview', 'backups', 'search-index'])
       assertError(await caller.get(`/_internal/admin/${path}`), 404, 'not_found')
-    }
   }
 })

@@ -165,9 +165,8 @@ describe('conversions', () => {
       200,
       'a time that is not given is not compared',
     )
-    for (const other of [{ amount: '20' }, { at: '2024-02-29T12:00:01Z' }, { affiliate_code_id: 'Unknown1' }]) {
+    for (const other of [{ amount: '20' }, { at: '2024-02-29T12:00:01Z' }, { affiliate_code_id: 'Unknown1' }])
       assert.equal((await convert({ ...body, ...other })).statusCode, 409)
-    }
     const balance = (await t.as(person).get('/v3/payout/balance')).json()
     assert.equal(balance.available, '1.999', 'the sixty days have passed')
   })
@@ -182,9 +181,8 @@ describe('conversions', () => {
   test('the share is the code’s own or the operator’s default, rounded down, and nothing below a hundredth', async () => {
     const person = await t.make.account()
     const codes = []
-    for (const revenue_split of ['0.333333', null, '0', '1']) {
+    for (const revenue_split of ['0.333333', null, '0', '1'])
       codes.push((await create(admin, { source_name: 'x', affiliate: person.id, revenue_split })).json().id)
-    }
     const earned = []
     for (const [i, amount] of ['10', '0.09', '100', '0.12345678'].entries()) {
       const answer = await convert({ external_id: newId(), affiliate_code_id: codes[i], amount })

@@ -181,9 +181,8 @@ export const SITE_TYPES: readonly string[] = Object.keys(TEXTS).filter((type) =>
 
 /** Returns the texts of a notification. A type that another release has stored gets a general text. */
 export function notificationText(body: { type: string }, accountId: string): NotificationText {
-  if (!Object.hasOwn(TEXTS, body.type)) {
+  if (!Object.hasOwn(TEXTS, body.type))
     return { name: 'Notification', text: 'You have a notification.', link: '#', actions: [] }
-  }
   // Only `insertNotifications` and the followers' job write bodies, and both accept only this type.
   const known = body as NotificationBody
   const textOf = TEXTS[known.type] as TextOf<NotificationBody>

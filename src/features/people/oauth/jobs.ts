@@ -13,8 +13,7 @@ declare module '#platform/jobs/queue.ts' {
 export const oauthJobs = ({ db, now }: Pick<Deps, 'db' | 'now'>) => ({
   // Idempotent: a second run finds nothing.
   'oauth.expire': job({ hourly: 47 }, async (_payload, signal) => {
-    for (const table of ['oauth_flow', 'oauth_code', 'oauth_token']) {
+    for (const table of ['oauth_flow', 'oauth_code', 'oauth_token'])
       await deleteExpired(db, { table, column: 'expires', at: new Date(now()) }, signal)
-    }
   }),
 })

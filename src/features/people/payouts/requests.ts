@@ -52,9 +52,8 @@ export function parseRevenue({ external_id, day, amount }: Static<typeof NewReve
 /** Returns midnight UTC of a day. @throws ApiError `validation_error` if the day does not exist or is in the future. */
 function parseDay(text: string, now: number): number {
   const ms = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00.000Z`) : Number.NaN
-  if (Number.isNaN(ms) || new Date(ms).toISOString().slice(0, 10) !== text) {
+  if (Number.isNaN(ms) || new Date(ms).toISOString().slice(0, 10) !== text)
     throw validationError('day', 'must be a date in the form YYYY-MM-DD')
-  }
   if (ms > Math.floor(now / DAY_MS) * DAY_MS) throw validationError('day', 'must not be in the future')
   return ms
 }

@@ -55,9 +55,8 @@ export function requireRankGiver(viewer: Viewer): void {
 
 /** A stolen token must not be able to make its holder an admin. @throws ApiError 403 */
 function requireSession({ token }: Viewer): void {
-  if (token.kind !== 'session') {
+  if (token.kind !== 'session')
     throw forbidden('Tokens cannot change roles and badges, or the accounts of other users. Use a session.')
-  }
 }
 
 /** Returns whether the viewer sees the private fields of all users, subject to the scopes of the token. */

@@ -85,9 +85,8 @@ export function userReads(app: App, deps: UserDeps, prefix = '/v3', { schema, to
     },
     handler: async (req, reply) => {
       const user = await getCachedUser(deps, req.params.id)
-      if (canSeePrivateFields(req.viewer)) {
+      if (canSeePrivateFields(req.viewer))
         return toView(await getPrivateView(deps, req.viewer, await getAccount(deps.db, user.id)))
-      }
       const { bytes, etag } = toJson(user)
       return sendBytes(reply, bytes, etag)
     },

@@ -63,9 +63,8 @@ test('a new name works immediately; case can change; a used name is reported', a
     person.id.toLowerCase(),
     PLACEHOLDER_USERNAME,
     PLACEHOLDER_ID.toUpperCase(),
-  ]) {
+  ])
     assertError(await patch(other, other.id, { username: taken, bio: 'Changed' }), 409, 'conflict', 'username')
-  }
   assert.equal((await read(other.id)).bio, null)
 })
 
@@ -76,9 +75,8 @@ test('a name that was given up stays reserved for its former owner for 30 days',
   ])
   const rename = (who: Person, username: string) => patch(who, who.id, { username })
   const days = (count: number) => count * 24 * 3_600_000
-  for (const username of ['Firefly-2', 'FIREFLY', 'firefly-2']) {
+  for (const username of ['Firefly-2', 'FIREFLY', 'firefly-2'])
     assert.equal((await rename(person, username)).statusCode, 204, username)
-  }
   const fields = { email: 'moth@example.com', password: PASSWORD }
   for (const username of ['firefly', 'Firefly']) {
     assertError(await rename(admin, username), 409, 'conflict', 'username')
@@ -110,9 +108,8 @@ test('moderators change the names of users, but not of admins and moderators', a
     t.make.account({ role: 'admin' }),
   ])
   for (const target of [other, admin]) {
-    for (const username of ['taken-over', target.username.toUpperCase()]) {
+    for (const username of ['taken-over', target.username.toUpperCase()])
       assertError(await patch(moderator, target.id, { username, bio: 'x' }), 403, 'unauthorized')
-    }
     assert.deepEqual(await read(target.username), { ...(await read(target.id)), bio: null })
     const body = { username: target.username, bio: 'Moderated' }
     assert.equal((await patch(moderator, target.id, body)).statusCode, 204, 'an equal name is not a change')
@@ -128,9 +125,8 @@ test('one of two concurrent requests gets a name', async () => {
     people.map((person, index) => patch(person, person.id, { username: ['Moth', 'moth', 'MOTH'][index] })),
   )
   assert.deepEqual(statuses(answers), [204, 409, 409])
-  for (const answer of answers.filter(({ statusCode }) => statusCode === 409)) {
+  for (const answer of answers.filter(({ statusCode }) => statusCode === 409))
     assertError(answer, 409, 'conflict', 'username')
-  }
 })
 
 test('moderators edit others, but roles and badges are for admins; when one field is rejected none is saved', async () => {
@@ -149,9 +145,8 @@ test('moderators edit others, but roles and badges are for admins; when one fiel
   assert.equal((await patch(moderator, person.id, { bio: 'Moderated' })).statusCode, 204)
   assert.equal((await patch(moderator, admin.id, { bio: 'Moderated' })).statusCode, 204)
   assert.equal((await patch(admin, person.id, { role: 'moderator', badges: 129 })).statusCode, 204)
-  for (const payout_handle of ['elsewhere', null]) {
+  for (const payout_handle of ['elsewhere', null])
     assertError(await patch(moderator, person.id, { bio: 'Changed', payout_handle }), 403, 'unauthorized')
-  }
   assert.equal((await patch(admin, person.id, { payout_handle: 'as they asked' })).statusCode, 204)
   assert.equal((await t.as(person).get('/v3/user')).json().payout_data.payout_handle, 'as they asked')
   const { role, badges, bio } = await read(person.id)

@@ -71,16 +71,14 @@ async function saveUser(
     if (update.role !== undefined) requirePerson(locked)
     requireRevision(locked, revision)
     if (Object.keys(update).length === 0) return
-    if (locked.role === 'admin' && update.role !== undefined && update.role !== 'admin') {
+    if (locked.role === 'admin' && update.role !== undefined && update.role !== 'admin')
       await lockOtherAdmins(tx, id, deps.now())
-    }
     const newName = update.username === locked.username ? undefined : update.username
     if (newName !== undefined) {
       requireNameGiver(viewer, locked)
       await assertUsernameFree({ ...deps, db: tx }, newName, id)
-      if (newName.toLowerCase() !== locked.username.toLowerCase()) {
+      if (newName.toLowerCase() !== locked.username.toLowerCase())
         await reserveUsername(tx, { ...locked, newName }, deps.now())
-      }
     }
     await tx
       .updateTable('account')
@@ -98,9 +96,8 @@ async function saveUser(
     if (newName !== undefined) changed.add('project', ...(await listOwnedProjectIds(tx, id)))
   })
   const isByAdmin = isRank || update.payout_handle !== undefined
-  if (isByAdmin && id !== viewer.id) {
+  if (isByAdmin && id !== viewer.id)
     recordEvent(deps, 'account.changed_by_admin', { account_id: id, admin_id: viewer.id })
-  }
 }
 
 /** Adds audit entries for changes that concern security or money. */
@@ -110,9 +107,8 @@ async function recordChange(
   { before, update }: { before: Selectable<Account>; update: Updateable<Account> },
 ): Promise<void> {
   const entry = { actor: actorOf(viewer), subject: { kind: 'user', id: before.id } } as const
-  if (update.role !== undefined && update.role !== before.role) {
+  if (update.role !== undefined && update.role !== before.role)
     await recordAudit(tx, { ...entry, action: 'account.role_changed', details: { from: before.role, to: update.role } })
-  }
   // A changed bio is of interest only if another user changed it.
   const audited: ('username' | 'badges' | 'payout_handle' | 'bio')[] = ['username', 'badges', 'payout_handle']
   if (viewer.id !== before.id) audited.push('bio')

@@ -158,9 +158,8 @@ function parseTimeRange(value: unknown): SliceGrid {
   const resolution = parseResolution(own(range, 'resolution'))
   if (endMs <= startMs) throw validationError('time_range.end', 'must be later than start')
   const rangeMs = endMs - startMs
-  if (rangeMs < SLICE_MINUTES_MIN * MINUTE_MS) {
+  if (rangeMs < SLICE_MINUTES_MIN * MINUTE_MS)
     throw validationError('time_range.end', `must be at least ${SLICE_MINUTES_MIN} minutes after start`)
-  }
   checkResolution(resolution, rangeMs)
   return sliceGrid(startMs, endMs, resolution)
 }
@@ -168,9 +167,8 @@ function parseTimeRange(value: unknown): SliceGrid {
 function parseTime(value: unknown, field: string): number {
   if (typeof value !== 'string') throw validationError(field, 'must be an RFC 3339 timestamp')
   const ms = parseRfc3339(value)
-  if (ms === undefined) {
+  if (ms === undefined)
     throw validationError(field, 'must be an RFC 3339 timestamp of an existing day, with Z or an offset')
-  }
   return ms
 }
 
@@ -181,9 +179,8 @@ function parseResolution(value: unknown): Resolution {
   if (keys.length !== 1) throw validationError(field, 'must have exactly one of slices and minutes')
   const key = keys[0] === 'slices' ? 'slices' : 'minutes'
   const number = own(object, key)
-  if (typeof number !== 'number' || !Number.isSafeInteger(number) || number < 1) {
+  if (typeof number !== 'number' || !Number.isSafeInteger(number) || number < 1)
     throw validationError(`${field}.${key}`, 'must be an integer of at least 1')
-  }
   return key === 'slices' ? { slices: number } : { minutes: number }
 }
 
@@ -195,9 +192,8 @@ function checkResolution(resolution: Resolution, rangeMs: number): void {
   if (count > SLICES_MAX) throw validationError(field, `results in ${count} slices; the maximum is ${SLICES_MAX}`)
   // A product is exact for every range, a quotient is not.
   const isTooShort = isSlices ? rangeMs < count * SLICE_MINUTES_MIN * MINUTE_MS : minutes < SLICE_MINUTES_MIN
-  if (isTooShort) {
+  if (isTooShort)
     throw validationError(field, `results in slices of ${minutes} minutes; the minimum is ${SLICE_MINUTES_MIN}`)
-  }
 }
 
 function parseMetrics(value: unknown): MetricRequest[] {
@@ -217,9 +213,8 @@ function parseBuckets(metric: MetricKey, value: unknown, field: string): string[
   const { buckets } = metricOf(metric)
   const names = listAt(value, field, BUCKET_FIELDS_MAX)
   for (const [i, name] of names.entries()) {
-    if (typeof name !== 'string' || !buckets.includes(name)) {
+    if (typeof name !== 'string' || !buckets.includes(name))
       throw validationError(`${field}.${i}`, `must be one of ${buckets.join(', ')}`)
-    }
   }
   return buckets.filter((name) => names.includes(name))
 }
@@ -247,9 +242,8 @@ function filterValue(name: string, value: unknown, field: string): string | bool
     if (typeof value !== 'boolean') throw validationError(field, 'must be true or false')
     return value
   }
-  if (typeof value !== 'string' || value.length > FILTER_TEXT_MAX) {
+  if (typeof value !== 'string' || value.length > FILTER_TEXT_MAX)
     throw validationError(field, `must be a string of at most ${FILTER_TEXT_MAX} characters`)
-  }
   if (name.endsWith('_id') && !isIdForm(value)) throw validationError(field, 'must be a base62 identifier')
   return value.toWellFormed().replaceAll('\0', '')
 }
@@ -258,9 +252,8 @@ function parseProjectIds(value: unknown): string[] | undefined {
   const list = listAt(value, 'project_ids', PROJECT_IDS_MAX)
   for (const [i, id] of list.entries()) {
     // The pattern of slugs also matches IDs.
-    if (typeof id !== 'string' || !/^[A-Za-z0-9._-]{1,64}$/.test(id)) {
+    if (typeof id !== 'string' || !/^[A-Za-z0-9._-]{1,64}$/.test(id))
       throw validationError(`project_ids.${i}`, 'must be the identifier or slug of a project')
-    }
   }
   return list.length === 0 ? undefined : ([...new Set(list)] as string[])
 }
@@ -282,9 +275,8 @@ function strictObjectAt(value: unknown, field: string, known: readonly string[])
 
 function objectAt(value: unknown, field: string): Fields {
   if (value === undefined) throw validationError(field, 'is required')
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw validationError(field, 'must be an object')
-  }
   return value as Fields
 }
 

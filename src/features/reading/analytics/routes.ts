@@ -39,9 +39,8 @@ export function analyticsRoutes(app: App, deps: Pick<Deps, 'db' | 'analytics'>):
       if (needsPayoutsRead(query)) requireScope(viewer, 'PAYOUTS_READ')
       const slices = await runAnalyticsQuery(deps, viewer, { query, signal: abortOnDisconnect(reply) })
       void reply.header('vary', 'Accept')
-      if (!prefersCsv(req.headers.accept, 'application/json')) {
+      if (!prefersCsv(req.headers.accept, 'application/json'))
         return sendPieces(reply.type('application/json; charset=utf-8'), writeJson(slices))
-      }
       void reply.header('content-disposition', 'attachment; filename="analytics.csv"')
       return sendPieces(reply.type('text/csv; charset=utf-8'), writeCsv(query, slices))
     },

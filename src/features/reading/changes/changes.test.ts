@@ -280,9 +280,8 @@ test('bad requests name their field', async () => {
     [{ limit: 1001 }, 'limit'],
     [{ kinds: '["team"]' }, 'kinds'],
     [{ kinds: 'project' }, 'kinds'],
-  ] as const) {
+  ] as const)
     assertError(await t.anyone.get(PATH, { query }), 400, 'invalid_input', field)
-  }
   const stream = await t.anyone.get(`${PATH}/stream`, { headers: { 'last-event-id': 'nonsense' } })
   assertError(stream, 400, 'invalid_input', 'last-event-id')
 })

@@ -102,14 +102,12 @@ describe('reported downloads', () => {
   test('come one at a time from existing edge programs', async () => {
     const { project, url } = await aFile()
     const body = { url, project_id: project.id, version_name: '1.0', ip: '192.0.2.1', headers: { 'user-agent': 'x' } }
-    for (const path of ['/_internal/admin/_count-download', '/v2/admin/_count-download']) {
+    for (const path of ['/_internal/admin/_count-download', '/v2/admin/_count-download'])
       assert.equal((await t.anyone.patch(path, body, { headers })).statusCode, 204)
-    }
     const unknown = await t.anyone.patch('/_internal/admin/_count-download', { ...body, url: '/x' }, { headers })
     assert.deepEqual([unknown.statusCode, unknown.json().details.field], [400, 'url'])
     assert.equal(await downloads(project), 2)
-    for (const key of [{}, { 'x-admin-key': 'wrong' }, { 'x-admin-key': '' }]) {
+    for (const key of [{}, { 'x-admin-key': 'wrong' }, { 'x-admin-key': '' }])
       assert.equal((await t.anyone.patch('/_internal/admin/_count-download', body, { headers: key })).statusCode, 404)
-    }
   })
 })

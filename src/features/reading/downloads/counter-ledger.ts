@@ -101,9 +101,8 @@ export async function catchUp(deps: LedgerDeps & { store: AnalyticsStore }): Pro
     const upTo = isAll ? settledAt : Math.min(settledAt, listed.at(-1)?.storedAt ?? settledAt)
     const ids = listed.map(({ id }) => id)
     const missing = await filterUncounted(db, ids)
-    for (let from = 0; from < missing.length; from += READ_BATCHES_MAX) {
+    for (let from = 0; from < missing.length; from += READ_BATCHES_MAX)
       await applyBatches(deps, await store.readBatches(missing.slice(from, from + READ_BATCHES_MAX)))
-    }
     const passed = listed.filter(({ storedAt }) => storedAt < upTo).map(({ id }) => id)
     await passBatches(deps, { identity, upTo, passed, isAll })
     if (isAll || upTo <= caught_up_to) return

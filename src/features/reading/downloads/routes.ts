@@ -85,9 +85,8 @@ async function sendFile(
     void reply.removeHeader('etag').removeHeader('accept-ranges').removeHeader('content-disposition')
     return reply.header('cache-control', 'private, no-store').redirect(link, 302) as never
   }
-  if (range !== undefined) {
+  if (range !== undefined)
     void reply.status(206).header('content-range', `bytes ${range.start}-${range.end}/${file.size_bytes}`)
-  }
   const length = range === undefined ? file.size_bytes : range.end - range.start + 1
   void reply.type(file.content_type).header('content-length', length)
   // The framework discards the body but requires one: an empty stream avoids opening the file.

@@ -91,9 +91,8 @@ test('limit, offset and index outside their ranges are rejected, by the word of 
 })
 
 test('bodies of another shape are rejected, null and absent keys mean the default', async () => {
-  for (const body of [{ query: 5 }, { new_filters: ['a=b'] }, { limit: true }, { offset: {} }, { facets: {} }, []]) {
+  for (const body of [{ query: 5 }, { new_filters: ['a=b'] }, { limit: true }, { offset: {} }, { facets: {} }, []])
     assert.equal(problem(await post(body)).error, 'validation_error', JSON.stringify(body))
-  }
   assert.equal(problem(await t.inject({ method: 'POST', url: '/v3/search', ...raw('{"query":') })).error, 'json_error')
   assert.equal(
     problem(await t.inject({ method: 'POST', url: '/v3/search', ...raw('{"query":"\\u0000"}') })).error,

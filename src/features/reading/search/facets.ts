@@ -66,13 +66,11 @@ function parseLevel(
 function parseEntry(text: string, counter: Counter): Expression {
   const position = counter.entries
   counter.entries += 1
-  if (counter.entries > Math.min(MAX_FILTER_NODES, MAX_FILTER_VALUES)) {
+  if (counter.entries > Math.min(MAX_FILTER_NODES, MAX_FILTER_VALUES))
     throw filterError(SOURCE, position, `More than ${MAX_FILTER_NODES} entries`, 'fewer entries')
-  }
   counter.bytes += Buffer.byteLength(text)
-  if (counter.bytes > MAX_FILTER_BYTES) {
+  if (counter.bytes > MAX_FILTER_BYTES)
     throw filterError(SOURCE, position, `Entries of more than ${MAX_FILTER_BYTES} bytes in total`, 'fewer entries')
-  }
   const match = ENTRY.exec(text)
   const rest = match === null ? '' : text.slice(match[0].length).trimEnd()
   if (match === null || rest.startsWith('[')) return parsePredicate(text, position)

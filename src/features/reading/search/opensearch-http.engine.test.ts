@@ -48,9 +48,8 @@ test('OpenSearch serves searches; without it, only search is unavailable and rep
   const back = async () => (await t.anyone.get('/v3/search?query=gantry')).json()
   // The first second after a failure is left to one search.
   let answer = await back()
-  for (const end = performance.now() + MINUTE_MS; answer.hits === undefined && performance.now() < end; ) {
+  for (const end = performance.now() + MINUTE_MS; answer.hits === undefined && performance.now() < end; )
     answer = await back()
-  }
   assert.deepEqual(
     answer.hits.map(({ name }: { name: string }) => name),
     ['Harbour Gantry'],

@@ -9,9 +9,8 @@ const parse = (new_filters: string) => parseSearchRequest({ new_filters }).filte
 
 /** The normal form as short text: fields, `!` before a negated test. */
 function show(filter: Filter): string {
-  if (filter.kind === 'and' || filter.kind === 'or') {
+  if (filter.kind === 'and' || filter.kind === 'or')
     return `(${filter.children.map(show).join(filter.kind === 'and' ? ' & ' : ' | ')})`
-  }
   const sign = filter.negated ? '!' : ''
   if (filter.kind === 'exists') return `${sign}${filter.field.name}?`
   if (filter.kind === 'compare') return `${sign}${filter.field.name}${filter.operator}${filter.value}`
@@ -161,9 +160,8 @@ test('legacy facets nest three levels, take operators and the old names', () => 
     [['downloads:x']],
     null,
     'x',
-  ]) {
+  ])
     problem(() => facets(bad))
-  }
   assert.equal(problem(() => parseSearchRequest({ facets: '[["a:b"' })).details.field, 'facets')
   assert.match(problem(() => facets([['name:a'], ['name:b', 'wrong:x']])).description, /position 2/u)
 })

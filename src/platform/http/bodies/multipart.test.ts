@@ -237,16 +237,14 @@ describe('a multipart form', () => {
   })
 
   test('with text in data that the database cannot hold is rejected with its field', async () => {
-    for (const body of ['{"name":"a\\u0000b"}', '{"name":"\\ud800"}']) {
+    for (const body of ['{"name":"a\\u0000b"}', '{"name":"\\ud800"}'])
       await refused(send(encode([{ name: 'data', body }, file('f')])), 'validation_error', /^Field name: .*NUL/)
-    }
   })
 
   test('cut off anywhere is rejected and leaves nothing', async () => {
     const whole = encode([data, file('a'), file('b')])
-    for (let length = 0; length < whole.length - 4; length += 13) {
+    for (let length = 0; length < whole.length - 4; length += 13)
       await refused(send(whole.subarray(0, length)), 'invalid_input', /truncated|missing/)
-    }
   })
 
   test('is abandoned if the sender disconnects, and leaves nothing', async () => {
@@ -262,13 +260,8 @@ describe('a multipart form', () => {
 
   test('of another content type, without a boundary, or with another boundary is rejected', async () => {
     const body = encode([data, file('a')])
-    for (const contentType of [
-      'application/json',
-      'multipart/form-databus',
-      'multipart/related; boundary=a-boundary',
-    ]) {
+    for (const contentType of ['application/json', 'multipart/form-databus', 'multipart/related; boundary=a-boundary'])
       await refused(send(body, { contentType }), 'invalid_input', /must be multipart\/form-data/, 'Content-Type')
-    }
     await refused(send(body, { contentType: 'multipart/form-data' }), 'invalid_input', /boundary/)
     await refused(send(body, { contentType: 'multipart/form-data; boundary=other' }), 'invalid_input', /boundary/)
   })

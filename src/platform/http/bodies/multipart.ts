@@ -144,9 +144,7 @@ export function openFormScope(app: App, add: (scope: App) => void): void {
 
 function openParser(headers: IncomingHttpHeaders, maxBodyBytes: number): BusboyInstance {
   const contentType = headers['content-type'] ?? ''
-  if (!FORM.test(contentType)) {
-    throw invalidInput('The content type must be multipart/form-data', 'Content-Type')
-  }
+  if (!FORM.test(contentType)) throw invalidInput('The content type must be multipart/form-data', 'Content-Type')
   if (Number(headers['content-length'] ?? 0) > maxBodyBytes) throw bodyTooLarge(maxBodyBytes)
   try {
     return new Busboy({
@@ -197,9 +195,8 @@ function connect(
 async function* partsOf(parser: BusboyInstance, signal: AbortSignal): AsyncGenerator<RawPart> {
   // An invalid body also emits the error on the stream of the part, possibly before another listener exists.
   parser.on('file', (_name: string, stream: BusboyFileStream) => stream.on('error', () => undefined))
-  for await (const [name, stream, filename, , mimeType] of on(parser, 'file', { close: ['finish'], signal })) {
+  for await (const [name, stream, filename, , mimeType] of on(parser, 'file', { close: ['finish'], signal }))
     yield { name, stream, filename, mimeType }
-  }
   signal.throwIfAborted()
 }
 
@@ -219,21 +216,18 @@ async function takePart<Staged>(
   }
   if (position === 0 && options.dataRequired !== false) throw missingData()
   const head = checkHead(part, form.parts)
-  if (form.parts.length === options.maxParts) {
+  if (form.parts.length === options.maxParts)
     throw invalidInput(`The request has more than ${options.maxParts} file parts`, head.name)
-  }
   const maxBytes = options.maxBytesOf(head)
   form.parts.push({ ...head, staged: await options.files.stage(part.stream, { maxBytes, field: head.name, signal }) })
 }
 
 function checkHead({ name, filename, mimeType }: RawPart, before: readonly FilePartHead[]): FilePartHead {
   if (name === undefined || name === '') throw invalidInput('A part has no name')
-  if (name.length > PART_NAME_LENGTH_MAX) {
+  if (name.length > PART_NAME_LENGTH_MAX)
     throw invalidInput(`The name of a part must be at most ${PART_NAME_LENGTH_MAX} characters`)
-  }
-  if (filename === undefined || filename === '') {
+  if (filename === undefined || filename === '')
     throw invalidInput(`The part ${name} has no file name; every part but data is a file`, name)
-  }
   if (before.some((part) => part.name === name)) throw invalidInput(`The request has more than one part ${name}`, name)
   return { name, filename, mimeType }
 }

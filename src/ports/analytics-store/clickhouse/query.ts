@@ -30,9 +30,7 @@ export async function queryMetric(
     await connection.read<CellRow>({ ...statement, ...options }, (rows) => {
       cells += rows.length
       if (cells > CELLS_MAX) throw tooManyCells(request.metric)
-      for (const [slice, source, amount, ...values] of rows) {
-        builder.add({ slice, source, amount, values })
-      }
+      for (const [slice, source, amount, ...values] of rows) builder.add({ slice, source, amount, values })
     })
   }
   return builder.finish(grid.count)
@@ -111,9 +109,8 @@ export async function readEvents(
       settings: { max_execution_time: 0 },
     }
     await connection.read(statement, async (rows) => {
-      for (let from = 0; from < rows.length; from += APPEND_EVENTS_MAX) {
+      for (let from = 0; from < rows.length; from += APPEND_EVENTS_MAX)
         await onLines(rows.slice(from, from + APPEND_EVENTS_MAX).map((row) => JSON.stringify(row)))
-      }
     })
   }
 }

@@ -81,9 +81,8 @@ const MISSING_SQL =
 
 async function checkVersion(connection: ClickHouse): Promise<void> {
   const [[version] = []] = await connection.all({ sql: 'SELECT version()' })
-  if (!(Number.parseInt(String(version), 10) >= OLDEST_MAJOR)) {
+  if (!(Number.parseInt(String(version), 10) >= OLDEST_MAJOR))
     throw new OperatorError(`CLICKHOUSE_URL: Depot needs ClickHouse ${OLDEST_MAJOR} or later, but this is ${version}`)
-  }
 }
 
 /** Returns whether the database was created. */

@@ -152,9 +152,8 @@ export async function countDownloads(connection: DuckDBConnection, range: Downlo
   const counts: DownloadCounts = { projects: [], versions: [] }
   const chunks = chunksOf<[projects: string[], versions: string[], amounts: number[]]>(await connection.run(sql))
   for await (const [projects, versions, amounts] of chunks) {
-    for (const [i, project_id] of projects.entries()) {
+    for (const [i, project_id] of projects.entries())
       addDownloads(counts, { project_id, version_id: versions[i] ?? '', downloads: amounts[i] ?? 0 })
-    }
   }
   return counts
 }

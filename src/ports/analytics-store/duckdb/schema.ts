@@ -81,9 +81,8 @@ async function openFile(path: string, settings: Record<string, string>): Promise
   try {
     return await DuckDBInstance.create(path, settings)
   } catch (cause) {
-    if (cause instanceof Error && /\block\b/.test(cause.message)) {
+    if (cause instanceof Error && /\block\b/.test(cause.message))
       throw new StoreInUseError(`The analytics database ${path} is in use by another process`, { cause })
-    }
     const reason = cause instanceof Error ? cause.message : String(cause)
     if (NOT_DAMAGED.test(reason))
       throw new OperatorError(`Could not open the analytics database ${path}: ${reason}`, { cause })

@@ -184,9 +184,8 @@ test('stores waiting batches together, and a broken or repeated one does not aff
 
 test('rejects a result beyond the limit of cells with the metric, and the store still works', async (t) => {
   const store = await openStore(t)
-  for (let made = 0; made <= CELLS_MAX; made += APPEND_EVENTS_MAX) {
+  for (let made = 0; made <= CELLS_MAX; made += APPEND_EVENTS_MAX)
     await store.append('view', batchOf(times(APPEND_EVENTS_MAX, (i) => aView({ domain: `${made + i}.example` }))))
-  }
   const request = { metric: 'project_views', sources: ['Lantern1'], bucketBy: ['domain'], filterBy: {} } as const
   const whole = { ...request, bucketBy: [] }
   for (const metrics of [[request], [whole, request], [request, whole]]) {

@@ -172,9 +172,8 @@ async function verify(client: Client, { prefix, onAdvice }: Options): Promise<vo
   const field = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1]
   const version = field('redis_version') ?? '0'
   const [major = 0, minor = 0] = version.split('.').map(Number)
-  if (major < VERSION_MIN[0] || (major === VERSION_MIN[0] && minor < VERSION_MIN[1])) {
+  if (major < VERSION_MIN[0] || (major === VERSION_MIN[0] && minor < VERSION_MIN[1]))
     throw new OperatorError(`it is version ${version}; Depot needs Redis ${VERSION_MIN.join('.')} or later, or Valkey`)
-  }
   const key = `${prefix}start:${randomUUID()}`
   await client.takeRate(key, '', 1_000_000, 1_000_000, 1)
   await client.giveBackRate(key, '', 1_000_000, 1_000_000, 1)

@@ -102,9 +102,8 @@ describe('forcing files to disk', () => {
     await files.putAll([{ key: 'a/b/c.jar', bytes: Buffer.from('c'), contentType: 'x' }])
     await syncFileSystem(folder)
     await syncFileSystem(folder, 'no-such-program')
-    for (const program of ['sync', 'no-such-program']) {
+    for (const program of ['sync', 'no-such-program'])
       await assert.rejects(syncFileSystem(join(folder, 'none'), program), { code: 'ENOENT' })
-    }
   })
 })
 

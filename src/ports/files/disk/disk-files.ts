@@ -134,9 +134,8 @@ async function openFile(path: string, { start = 0, end }: ByteRange): Promise<Op
     }
     const last = Math.min(end ?? info.size - 1, info.size - 1)
     const wholeEmptyFile = info.size === 0 && start === 0 && end === undefined
-    if (!wholeEmptyFile && (start < 0 || start > last)) {
+    if (!wholeEmptyFile && (start < 0 || start > last))
       throw new ApiError('range_not_satisfiable', `The range is outside the file's ${info.size} bytes`)
-    }
     const range = wholeEmptyFile ? {} : { start, end: last }
     return { stream: handle.createReadStream({ ...range, highWaterMark: READ_CHUNK_BYTES }), sizeBytes: info.size }
   } catch (error) {

@@ -253,9 +253,8 @@ function receive(host: Host, reply: Reply): void {
   switch (reply.kind) {
     case 'ready':
       host.status = reply.status
-      if (reply.snapshotError !== undefined) {
+      if (reply.snapshotError !== undefined)
         host.options.onError?.({ message: `Could not read the saved search index: ${reply.snapshotError}` })
-      }
       return
     case 'found':
       receiveAnswers(host, reply)

@@ -148,9 +148,7 @@ test('results agree for values that are so common that they are stored as bits',
       documents.slice(i, i + 250).map((document) => ({ kind: 'upsert', sequence: 1, document })),
     )
   }
-  for (let i = 0; i < RUNS / 20; i += 1) {
-    agree(engine, documents, { ...request(random, [], 3500), query: '' })
-  }
+  for (let i = 0; i < RUNS / 20; i += 1) agree(engine, documents, { ...request(random, [], 3500), query: '' })
 })
 
 test('they agree after every kind of change, with compactions between', () => {
@@ -215,9 +213,8 @@ test('cached filters stay correct through changes and compactions', () => {
   const seed = Number(FUZZ_SEED) + 3
   const random = seededRandom(seed)
   const current = new Map<string, SearchDocument>()
-  for (const document of sampleDocuments({ seed, projects: 300, versions: 2, isSteady: false })) {
+  for (const document of sampleDocuments({ seed, projects: 300, versions: 2, isSteady: false }))
     current.set(document.id, document)
-  }
   const pool = [...current.values()]
   const engine = new Engine(undefined, { minDeadSlots: 30 })
   apply(

@@ -39,9 +39,7 @@ export function toSearchDocument(row: DocumentRow, taxonomy: Taxonomy): SearchDo
   const versions = row.versions ?? []
   for (let count = versions.length; ; count = Math.floor(count / 2)) {
     const document = createDocument(row, versions.slice(0, count), taxonomy)
-    if (count <= SMALL_VERSIONS || Buffer.byteLength(JSON.stringify(document)) <= MAX_DOCUMENT_BYTES) {
-      return document
-    }
+    if (count <= SMALL_VERSIONS || Buffer.byteLength(JSON.stringify(document)) <= MAX_DOCUMENT_BYTES) return document
   }
 }
 

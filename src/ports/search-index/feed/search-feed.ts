@@ -174,9 +174,8 @@ function onChange(feed: Feed): void {
 /** Logs only the first of consecutive failures, and the recovery. */
 function noteProblem(feed: Feed, problem: Error | undefined): void {
   const { log } = feed.options
-  if (problem !== undefined && feed.problem === undefined) {
+  if (problem !== undefined && feed.problem === undefined)
     log.warn({ err: problem }, 'Could not update the search index from the database; it will be tried again')
-  }
   if (problem === undefined && feed.problem !== undefined) log.info('The search index follows the database again')
   feed.problem = problem
 }

@@ -165,12 +165,10 @@ test('an index that was removed is built again; until then searches are rejected
   const answer = await fetch(`${sharedUrl()}/_alias/${prefix}`)
   const [name] = Object.keys((await answer.json()) as object)
   assert.equal((await fetch(`${sharedUrl()}/${name}`, { method: 'DELETE' })).status, 200)
-  for (const feed of feeds) {
+  for (const feed of feeds)
     await feed.find('lost anchor').catch((error) => assert.ok(isUnavailable(error), String(error)))
-  }
-  for (const feed of feeds) {
+  for (const feed of feeds)
     await until(async () => (await feed.find('lost anchor').catch((): string[] => [])).includes('Lost Anchor'))
-  }
   await until(async () => builds(feeds) === 2)
 })
 

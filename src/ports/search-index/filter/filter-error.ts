@@ -25,9 +25,8 @@ export function filterError(source: FilterSource, position: number, problem: str
 
 /** Rejects a parameter over the size limit before it is parsed. */
 export function checkFilterSize(text: string, source: FilterSource): void {
-  if (text.length > MAX_FILTER_BYTES || Buffer.byteLength(text) > MAX_FILTER_BYTES) {
+  if (text.length > MAX_FILTER_BYTES || Buffer.byteLength(text) > MAX_FILTER_BYTES)
     throw filterError(source, MAX_FILTER_BYTES, `Longer than ${MAX_FILTER_BYTES} bytes`, 'the end')
-  }
 }
 
 /** Quotes and shortens a part of the parameter for a message. */

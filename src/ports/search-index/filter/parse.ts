@@ -44,9 +44,8 @@ function parseGroup(parser: Parser, kind: 'and' | 'or', depth: number): Expressi
 }
 
 function parseUnary(parser: Parser, depth: number): Expression {
-  if (depth > MAX_FILTER_DEPTH) {
+  if (depth > MAX_FILTER_DEPTH)
     throw filterError(parser.source, peek(parser).position, `Nested deeper than ${MAX_FILTER_DEPTH}`, 'fewer levels')
-  }
   countNode(parser)
   if (takeKeyword(parser, 'not')) return { kind: 'not', child: parseUnary(parser, depth + 1) }
   if (!takeMark(parser, '(')) return parsePredicate(parser)
@@ -81,9 +80,8 @@ function parseList(parser: Parser): WrittenValue[] {
   while (takeMark(parser, ',')) {
     if (peek(parser).kind === 'mark' && peek(parser).text === ']') break
     values.push(parseValue(parser))
-    if (values.length > MAX_FILTER_VALUES) {
+    if (values.length > MAX_FILTER_VALUES)
       throw filterError(parser.source, peek(parser).position, `More than ${MAX_FILTER_VALUES} values`, 'fewer values')
-    }
   }
   if (!takeMark(parser, ']')) throw unexpected(parser, ', or ]')
   return values

@@ -26,9 +26,8 @@ export function createPredicate(
   source: FilterSource,
 ): Predicate {
   const typed = values.map((value) => typedValue(field, value, source))
-  if (operator.text === '=' || operator.text === '!=') {
+  if (operator.text === '=' || operator.text === '!=')
     return { kind: 'equals', field, values: typed, negated: operator.text === '!=' }
-  }
   const value = typed[0]
   if (field.type !== 'number' || typeof value !== 'number' || typed.length !== 1) {
     const reason = field.type === 'number' ? 'with a list' : `on the ${field.type} field ${field.name}`

@@ -52,16 +52,14 @@ async function checkVersion(connection: ReturnType<typeof openConnection>): Prom
     )
   }
   const [major = 0, minor = 0] = number.split('.').map(Number)
-  if (major < MIN_VERSION[0] || (major === MIN_VERSION[0] && minor < MIN_VERSION[1])) {
+  if (major < MIN_VERSION[0] || (major === MIN_VERSION[0] && minor < MIN_VERSION[1]))
     throw new OperatorError(`OPENSEARCH_URL names OpenSearch ${number}; Depot needs 2.19 or later`)
-  }
 }
 
 function rejectionText({ status, message }: EngineError, prefix: string): string {
   if (status === 401) return 'OPENSEARCH_URL: user or password is wrong'
-  if (status === 403) {
+  if (status === 403)
     return `OPENSEARCH_URL: the user lacks a permission (${message}). docs/operators/engines/opensearch.md lists the permissions that it needs on ${prefix} and ${prefix}-*`
-  }
   if (status === 404) return 'OPENSEARCH_URL: OpenSearch does not respond at this URL'
   return `OPENSEARCH_URL: ${message}`
 }

@@ -21,9 +21,8 @@ function equals(name: string, value: string): Expression {
 /** AND and OR in turn, `depth` deep. */
 function deep(depth: number): Expression {
   let filter = equals('loaders', 'drift')
-  for (let i = 0; i < depth; i += 1) {
+  for (let i = 0; i < depth; i += 1)
     filter = { kind: i % 2 === 0 ? 'and' : 'or', children: [filter, equals('game_versions', `1.${i}`)] }
-  }
   return filter
 }
 

@@ -67,9 +67,8 @@ function typoQuery(words: readonly string[], terms: readonly string[]): Query {
 function nearTerm(word: string): Query {
   const allowed = typosAllowed(word)
   const ways = [scored(startsWith(word), MAX_TYPOS + 1)]
-  for (let typos = 1; typos <= allowed; typos += 1) {
+  for (let typos = 1; typos <= allowed; typos += 1)
     ways.push(scored({ bool: { should: withTypos(word, typos, firstLetterCost(allowed)) } }, MAX_TYPOS + 1 - typos))
-  }
   return best(ways)
 }
 

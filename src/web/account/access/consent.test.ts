@@ -48,9 +48,8 @@ test('a browser without a session is led through sign-in and consent, and back t
     'Create collections in your name',
     'delete your account',
     'app.example.org',
-  ]) {
+  ])
     assertSays(asked, 200, text)
-  }
   assert.match(String(asked.headers['content-security-policy']), /form-action 'self' https:\/\/app\.example\.org;/)
   const back = await person.sendFrom(asked, CONSENT, { decision: 'accept' })
   assert.equal(back.statusCode, 303)

@@ -56,7 +56,6 @@ test('no log line holds what opens an account: passwords, sessions, tokens, secr
     'secret-of-a-mailed-link',
     'state-of-the-application',
     member.email,
-  ]) {
+  ])
     assert.ok(!text.includes(hidden), hidden)
-  }
 })

@@ -95,9 +95,8 @@ test('the page of data and devices names what a deletion takes and what stays', 
     '2 projects and 0 organizations that you own',
     'One project in review is rejected',
     'one session and',
-  ]) {
+  ])
     assertSays(shown, 200, text)
-  }
   const { queries } = await t.queriesOf(() => person.get(page))
   for (let n = 0; n < 5; n += 1) await t.make.project({ owner: member })
   await person.get(page)

@@ -43,9 +43,8 @@ test('each settings page asks visitors to sign in, and changes nothing', async (
     '/applications/new',
     '/data/delete',
     '/data/export',
-  ]) {
+  ])
     assertLeads(await stranger.post(`/account${path}`, csrf), '/account/sign-in')
-  }
 })
 
 test('the profile is changed by the rules of the API, and shown escaped', async () => {
@@ -278,9 +277,8 @@ test('reloading the URL of a form leads to its parent page', async () => {
     ['/account/applications/abcdefgh/secret', '/account/applications/abcdefgh'],
     ['/account/tokens/revoke', '/account/tokens'],
     ['/account/data/devices/end', '/account/data'],
-  ] as const) {
+  ] as const)
     assertLeads(await person.get(form), page)
-  }
 })
 
 test('a form with an image that is too large shows the error at the field, and one that no browser sends is rejected', async () => {

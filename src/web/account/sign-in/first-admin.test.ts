@@ -65,7 +65,6 @@ test('concurrent requests create one admin, who is signed in; after that the lin
   assert.equal((await admins()).length, 1)
   assert.equal((await made[0]?.person.get('/account'))?.statusCode, 200)
   assert.equal(await makeFirstAdminLink(t.deps), undefined)
-  for (const late of [await visitor(t).get(path), await visitor(t).send(path, PATH, fields('late'))]) {
+  for (const late of [await visitor(t).get(path), await visitor(t).send(path, PATH, fields('late'))])
     assertSays(late, 401, 'This instance already has an admin, so the link no longer works.')
-  }
 })

@@ -174,9 +174,8 @@ test('the API never takes the cookie, and pages take no header and no other toke
   const withHeader = await t.as(member).get('/account')
   assert.equal(withHeader.statusCode, 303)
   const pat = await t.make.pat(member)
-  for (const token of [pat.token, 'nonsense', `Bearer ${member.token}x`]) {
+  for (const token of [pat.token, 'nonsense', `Bearer ${member.token}x`])
     assert.equal((await visitor(t, token).get('/account')).statusCode, 303)
-  }
 })
 
 test('a form is accepted only with the token of its browser, and from a page of Depot', async () => {
@@ -189,18 +188,16 @@ test('a form is accepted only with the token of its browser, and from a page of 
     bio: 'changed',
   }
   const foreign = hiddenFields(await stranger.get('/account'), '/account')
-  for (const csrf of ['', 'nonsense', foreign['_csrf'] ?? '']) {
+  for (const csrf of ['', 'nonsense', foreign['_csrf'] ?? ''])
     assertSays(await person.post('/account', { ...fields, _csrf: csrf }), 403, 'This form is too old')
-  }
   assertSays(await person.post('/account', { username: member.username, bio: 'changed' }), 403, 'This form is too old')
   for (const headers of [
     { 'sec-fetch-site': 'cross-site' },
     { 'sec-fetch-site': 'same-site' },
     { origin: 'https://evil.test' },
     { origin: 'null' },
-  ]) {
+  ])
     assertSays(await person.post('/account', fields, headers), 403, 'sent from another site')
-  }
   assert.equal((await t.anyone.get(`/v3/user/${member.id}`)).json().bio, null)
   const own = { 'sec-fetch-site': 'same-origin', origin: 'https://depot.test' }
   assertLeads(await person.post('/account', fields, own), '/account?done=profile')
@@ -308,9 +305,8 @@ test('a sign-in leads only to pages of Depot', () => {
     '/mod/lantern?x=1',
     '/account.evil.test',
     '/account/authorize?redirect_uri=https%3A%2F%2Fa.test',
-  ]) {
+  ])
     assert.equal(returnPath(path), path)
-  }
   for (const path of [
     '',
     'https://evil.test/account',
@@ -324,9 +320,8 @@ test('a sign-in leads only to pages of Depot', () => {
     'javascript:alert(1)',
     '/account\nSet-Cookie: x=1',
     `/account?${'a'.repeat(20_000)}`,
-  ]) {
+  ])
     assert.equal(returnPath(path), '/account', path)
-  }
 })
 
 test('shows that registration is closed, and rejects it', async () => {

@@ -102,9 +102,8 @@ export async function undoDecision(request: OwnRequest, review: Review, form: Fo
   const { deps, viewer } = request
   const { project, membership, changes, view } = review
   const { decision } = changes
-  if (decision === null || Date.parse(decision.undo_until) <= deps.now()) {
+  if (decision === null || Date.parse(decision.undo_until) <= deps.now())
     throw new ApiError('conflict', 'This decision can no longer be undone')
-  }
   const hasMessage = ((await findDecision(deps.db, project.id))?.message ?? null) !== null
   const patch = { status: decision.from as NonNullable<ProjectPatch['status']>, seen: form.text('seen') }
   await updateProject(deps, viewer, { project, membership, patch })

@@ -175,9 +175,8 @@ function claimBar({ page, viewer }: OwnRequest, { entry, project, hadClaim }: Re
   }
   const leftMs = Math.max(0, new Date(claim.claimed_until).getTime() - now)
   const minutes = Math.ceil(leftMs / MINUTE_MS)
-  if (claim.id !== viewer.id) {
+  if (claim.id !== viewer.id)
     return bar(rich('moderate.claim.other', { name: html`<bdi>${claim.username}</bdi>`, minutes }))
-  }
   const buttons = html`${button('claim', t('moderate.claim.extend'))}${button('release', t('moderate.claim.release'), 'u')}`
   return bar(t('moderate.claim.own', { minutes }), buttons, { left: Math.ceil(leftMs / 1000) })
 }

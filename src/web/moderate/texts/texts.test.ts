@@ -61,9 +61,8 @@ test('replies are created, previewed, edited, moved and deleted; markup is only 
   const gone = await page.sendFrom(list, TEXTS, { ...reply, id: second.id, body: 'My text' })
   assertSays(gone, 404, 'does not exist')
   assertSays(gone, 404, 'My text')
-  for (const path of [TEXTS, TAKEDOWN]) {
+  for (const path of [TEXTS, TAKEDOWN])
     assertSays(await visitor(t, (await t.make.account()).token).get(path), 404, 'does not exist')
-  }
 })
 
 test('a takedown shows its consequences with numbers, and concerns only the projects that were shown', async () => {
@@ -213,7 +212,6 @@ test('operators delete content that was taken down, after typing its name; moder
     await page.sendFrom(last, `${TAKEDOWN}/delete`, { kind: 'project', id: project.id, do: 'confirm', name: 'copied' }),
     `${TAKEDOWN}?done=content-deleted`,
   )
-  for (const bad of ['kind=user&id=AABBCCDD', 'kind=file&id=abc', '']) {
+  for (const bad of ['kind=user&id=AABBCCDD', 'kind=file&id=abc', ''])
     assertSays(await page.get(`${TAKEDOWN}/delete?${bad}`), 404, 'does not exist')
-  }
 })

@@ -18,9 +18,8 @@ before(async () => {
   const { id } = await t.make.account({ username: 'hollis' })
   hollisId = id
   const actor = ownerAt(id, { ip: '192.0.2.7' })
-  for (let n = 0; n < 55; n += 1) {
+  for (let n = 0; n < 55; n += 1)
     await recordAudit(t.deps.db, { action: 'search.rebuild_requested', actor: COMMAND, details: { n } })
-  }
   const details = { before: '<i>private</i>', after: null, fields: ['a', 'b'], forced: true }
   const subject = { kind: 'report', id: 'AABBCCDD' } as const
   await recordAudit(t.deps.db, { action: 'report.closed', actor, subject, details })

@@ -58,9 +58,8 @@ test('names the project, quotes moderators, and leads to the page of each notifi
   assert.match(page.body, /<q>Name a &lt;i/)
   assertSays(page, 200, 'A moderator wrote about a project.')
   assert.ok(!page.body.includes('Hidden Lamps'))
-  for (const link of ['/version/AAAAAAAA"', '/sea-lamps/settings/review"', '/dashboard/reports/BBBBBBBB"']) {
+  for (const link of ['/version/AAAAAAAA"', '/sea-lamps/settings/review"', '/dashboard/reports/BBBBBBBB"'])
     assert.ok(page.body.includes(link), link)
-  }
 })
 
 test('an invitation is answered in place; another answer to it is refused', async () => {

@@ -136,9 +136,8 @@ function filters(page: PageContext, { filter, counts }: Listed): Markup {
 
 function nothing(page: PageContext, filter: NotificationFilter): Markup {
   const { t } = page.language
-  if (filter === 'all') {
+  if (filter === 'all')
     return emptyState(page, { icon: 'bell', title: t('notifications.empty'), text: t('notifications.empty.text') })
-  }
   const action = html`<a class="button" href="${pathTo(page, PATHS.notifications)}">${t('notifications.show-all')}</a>`
   return emptyState(page, { icon: 'bell', title: t('notifications.none'), action })
 }

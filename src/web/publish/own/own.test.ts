@@ -64,9 +64,8 @@ test('reports show what was reported, with its kind and a link, as long as the r
   const page = visitor(t, ben.token)
   const list = await page.get(REPORTS)
   assertValidHtml(list.body)
-  for (const text of ['Lantern <b>', 'Lantern <b> 2.0.0+a', 'mira', 'Project', 'Version', 'User']) {
+  for (const text of ['Lantern <b>', 'Lantern <b> 2.0.0+a', 'mira', 'Project', 'Version', 'User'])
     assertSays(list, 200, text)
-  }
   const pathIn = async (type: string): Promise<string> => {
     const { body } = await page.get(`${REPORTS}/${ids.get(type)}`)
     return /<span>\w+: <a href="([^"]+)">/.exec(body)?.[1] ?? assert.fail(body)
@@ -88,9 +87,8 @@ test('reports show what was reported, with its kind and a link, as long as the r
 test('the reports of others do not exist, and their moderators stay anonymous', async () => {
   const id = await report()
   const path = `${REPORTS}/${id}`
-  for (const person of [await t.make.account(), mira]) {
+  for (const person of [await t.make.account(), mira])
     assertSays(await visitor(t, person.token).get(path), 404, 'does not exist')
-  }
   assertLeads(await visitor(t).get(path), `/account/sign-in?return=${encodeURIComponent(path)}`)
   const { thread_id } = (await t.as(ann).get(`/v3/report/${id}`)).json()
   const body = { type: 'text', body: 'We look into it.' }

@@ -150,9 +150,7 @@ async function showReport(request: OwnRequest, report: ReportRow, state: FormSta
 
 function replyPart(page: PageContext, report: ReportRow, state: FormState): Part {
   const { t } = page.language
-  if (report.closed && !state.isSubmitted) {
-    return html`<p class="part soft">${t('reports.own.closed')}</p>`
-  }
+  if (report.closed && !state.isSubmitted) return html`<p class="part soft">${t('reports.own.closed')}</p>`
   const content = html`${textArea(page, { name: 'body', label: t('reports.own.message'), value: state.text('body'), maxLength: 65_536, rows: 5, errors: state.errors })}
 <div class="line"><button class="main" name="do" value="send">${icon(page, 'send')}${t('reports.reply.send')}</button><button class="plain" name="do" value="withdraw" formnovalidate>${t('reports.own.withdraw')}</button></div>`
   return formPart(page, { id: 'reply', title: t('reports.reply'), path: `${LIST}/${report.id}`, content })
@@ -179,9 +177,8 @@ async function loadReportedItems(
     const name = `${view.name} ${version.version_number}`
     items.set(version.id, { name, path: versionPath(projectPath(view), version) })
   }
-  for (const { id, username } of await listCachedUsers(deps, idsOf('user'))) {
+  for (const { id, username } of await listCachedUsers(deps, idsOf('user')))
     items.set(id, { name: username, path: userPath(username) })
-  }
   return items
 }
 

@@ -81,9 +81,7 @@ function scheduleOf(state: FormState): { scheduled_at: string; requested_status:
   const zone = state.text('zone')
   if (!isTimeZone(zone)) throw validationError('zone', 'must be one of the list')
   const at = zonedTime(state.text('scheduled_at'), zone)
-  if (at === undefined) {
-    throw validationError('scheduled_at', 'must be a date and a time that exists in this time zone')
-  }
+  if (at === undefined) throw validationError('scheduled_at', 'must be a date and a time that exists in this time zone')
   return { scheduled_at: new Date(at).toISOString(), requested_status: 'approved' }
 }
 

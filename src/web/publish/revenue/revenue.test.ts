@@ -53,9 +53,8 @@ async function affiliate(): Promise<Person> {
 }
 
 test('visitors are led to the sign-in page; the pages of others do not exist', async () => {
-  for (const path of [REVENUE, HISTORY, `${HISTORY}.csv`, CODES, `${CODES}/AAAAAAAA`, `${CODES}/AAAAAAAA/delete`]) {
+  for (const path of [REVENUE, HISTORY, `${HISTORY}.csv`, CODES, `${CODES}/AAAAAAAA`, `${CODES}/AAAAAAAA/delete`])
     assertLeads(await visitor(t).get(path), `/account/sign-in?return=${encodeURIComponent(path)}`)
-  }
   const person = await affiliate()
   const { id } = (await t.as(person).post('/_internal/affiliate', { source_name: 'A video' })).json()
   for (const stranger of [await affiliate(), await t.make.account({ role: 'admin' })]) {
@@ -80,16 +79,8 @@ test('the balance has amounts with the currency, release dates and the payout ad
   const shown = await page.get(REVENUE)
   assertValidHtml(shown.body)
   assert.ok(!shown.body.includes('<script>alert'))
-  for (const text of [
-    '1,199.00 <small>EUR',
-    '2.05\u00a0EUR',
-    '34.50 <small>EUR',
-    '2 dates',
-    '>0.05<',
-    'Amount in EUR',
-  ]) {
+  for (const text of ['1,199.00 <small>EUR', '2.05\u00a0EUR', '34.50 <small>EUR', '2 dates', '>0.05<', 'Amount in EUR'])
     assertSays(shown, 200, text)
-  }
   page.cookies.set('__Host-depot-language', 'de')
   assertSays(await page.get(REVENUE), 200, '1.199,00 <small>EUR')
   assertSays(await page.get('/dashboard'), 200, '1.199,00 <small>EUR')

@@ -63,9 +63,8 @@ test('a webhook of a project is created, edited, pinged, renewed and deleted', a
   const list = (await person.get(own)).body
   const delivery = /href="([^"]*delivery=[0-9A-Za-z]+)"/.exec(list)?.[1]?.replaceAll('&amp;', '&') ?? ''
   const one = (await person.get(delivery)).body
-  for (const text of ['webhook-signature: v1,', '&lt;b&gt;broken&lt;/b&gt;', 'Next attempt', '"webhook.ping"']) {
+  for (const text of ['webhook-signature: v1,', '&lt;b&gt;broken&lt;/b&gt;', 'Next attempt', '"webhook.ping"'])
     assert.ok(one.replaceAll('&quot;', '"').includes(text), text)
-  }
   await t.deps.db.updateTable('webhook_delivery').set({ state: 'failed', next_attempt: null }).execute()
   const again = /value="(again\.[0-9A-Za-z]+)"/.exec((await person.get(delivery)).body)?.[1] ?? ''
   receiver.answer(204)

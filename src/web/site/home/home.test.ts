@@ -94,9 +94,8 @@ test('every list names only projects of which one version fits the whole setup',
   for (const [project, loader] of [
     [fits, 'fabric'],
     [mixed, 'forge'],
-  ] as const) {
+  ] as const)
     await t.make.version({ project, loaders: [loader], game_versions: ['1.21'], version_number: '2.0' })
-  }
   await t.deps.events.flush()
   t.advance(HOUR_MS)
   await t.searchable()

@@ -53,9 +53,8 @@ async function page(path: string): Promise<string> {
 test('a project page leads to the pack, which contains the project and what it requires', async () => {
   const link = /href="([^"]*\/pack\?add=[^"]+)"/.exec(await page(`/mod/${made.projects['lantern']?.slug}`))?.[1]
   const body = await page(link ?? assert.fail('no link'))
-  for (const text of ['lantern', 'Also required', 'engine', 'for <bdi>lantern', 'Optional projects', 'extra.jar']) {
+  for (const text of ['lantern', 'Also required', 'engine', 'for <bdi>lantern', 'Optional projects', 'extra.jar'])
     assert.ok(body.includes(text), text)
-  }
 })
 
 test('the pack is stored, and its files are offered', async () => {
@@ -145,9 +144,8 @@ test('conflicts and missing versions are explained', async () => {
     'There is no version for these settings',
     'The newest version is',
     'This project does not exist',
-  ]) {
+  ])
     assert.ok(body.includes(text), text)
-  }
 })
 
 test('a project that the address names twice is in the pack once, and is removed completely', async () => {

@@ -75,7 +75,6 @@ test('only the own profile leads to its settings, and it cannot be reported', as
   assert.doesNotMatch((await shown(path, visitor(t, other.token))).body, /Edit profile/)
   assert.doesNotMatch((await shown(path)).body, /Edit profile/)
   assert.doesNotMatch((await shown(path, visitor(t, owner.token))).body, /href="\/report\?/)
-  for (const person of [visitor(t, other.token), undefined]) {
+  for (const person of [visitor(t, other.token), undefined])
     assert.match((await shown(path, person)).body, /href="\/report\?/)
-  }
 })

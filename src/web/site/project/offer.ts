@@ -55,9 +55,8 @@ export async function findOffer(request: PageRequest, view: ProjectView): Promis
   const runsOnAny = !SETUP_TYPES.some((type) => view.project_types.includes(type))
   const wanted = filterFor(runsOnAny ? request.setup : setup)
   const offered = await chooseOffered(deps, viewer, view.id, wanted)
-  if (offered !== undefined) {
+  if (offered !== undefined)
     return loadOffer(request, offered.version, { setup, filter: offered.filter, isCompatible: true })
-  }
   const id = isSet(setup) ? await findNearest(request, view.id, setup) : undefined
   const [nearest] = id === undefined ? [] : await listCachedVersions(deps, [id])
   if (nearest === undefined) return undefined

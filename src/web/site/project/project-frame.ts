@@ -90,9 +90,8 @@ function nextSteps({ page, viewer }: PageRequest, { view, path, insiders }: Proj
   const { t } = page.language
   const link = (to: string, label: string) =>
     html`<a class="button" href="${pathTo(page, `${path}${to}`)}">${label}</a>`
-  if (view.status === 'approved' || view.status === 'archived') {
+  if (view.status === 'approved' || view.status === 'archived')
     return html`<p>${t('site.published.public', { count: view.followers })}</p><div class="line">${link('/settings/versions', t('site.published.versions'))}${link('/versions/new', t('site.published.another'))}</div>`
-  }
   const text = view.status === 'processing' ? t('site.published.in-review') : t('site.published.hidden')
   return html`<p>${text}</p><div class="line">${link('/settings/review', t('site.published.review'))}${link('/settings/versions', t('site.published.versions'))}</div>`
 }
@@ -201,9 +200,8 @@ function download(request: PageRequest, data: ProjectData): Markup {
   const setup = offer?.setup ?? request.setup
   const setupLink = html`<a href="${pathTo(page, `${path}#setup`)}">${language.t(isSet(setup) ? 'site.get.change' : 'site.get.choose')}</a>`
   const file = offer === undefined ? undefined : primaryFile(offer.version)
-  if (offer === undefined || file === undefined) {
+  if (offer === undefined || file === undefined)
     return html`<section class="get" aria-labelledby="get-head"><p id="get-head" class="strong">${language.t('site.get.none')}</p></section>`
-  }
   const heading = isOwnOffer ? language.t('project.version.this') : offerHeading(request, offer)
   const required = offer.required.flatMap(({ project, path: requiredPath, version }) => {
     const requiredFile = primaryFile(version)

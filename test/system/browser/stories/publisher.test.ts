@@ -240,9 +240,8 @@ async function operate(operator: Actor, publisher: string, spammer: string, hasS
   await page.getByLabel('By').or(page.getByLabel('Actor')).first().fill(publisher)
   await press(page, 'Filter')
   const entries = page.getByRole('table', { name: 'Audit log' })
-  for (const action of ['Account created', 'Project created', 'Version created']) {
+  for (const action of ['Account created', 'Project created', 'Version created'])
     await entries.getByText(action).first().waitFor()
-  }
   await takeImage(page, hasScripts, 'operate-audit-log')
   await openAccount(operator, spammer)
   await page.getByRole('link', { name: 'Suspend' }).first().click()

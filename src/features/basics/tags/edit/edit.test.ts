@@ -102,9 +102,8 @@ test('a category of one name is counted per project type', async () => {
   await t.make.version({ project: pack, loaders: ['mrpack'] })
   await t.make.version({ project: both, loaders: ['fabric'] })
   await t.make.version({ project: both, loaders: ['mrpack'] })
-  for (const { id, owner } of [mod, pack, both]) {
+  for (const { id, owner } of [mod, pack, both])
     assert.equal((await t.as(owner).patch(`/v3/project/${id}`, { categories: ['adventure'] })).statusCode, 204)
-  }
   t.deps.cache.clear()
   const after = await usesOf()
   const added = Object.fromEntries(
@@ -176,9 +175,8 @@ test('lists with errors are refused, naming the place, and change nothing', asyn
     ['games', (await rowsOf('games')).map((game) => ({ ...game, slug: 'another' })), 'rows'],
     ['loaders', (await rowsOf('loaders')).map((loader) => ({ ...loader, fields: ['wings'] })), 'rows'],
     ['game_versions', [{ value: '1.0', created: 'yesterday' }], 'rows.0.created'],
-  ] as const) {
+  ] as const)
     assertError(await replace(name, rows), 400, 'validation_error', field)
-  }
   assert.deepEqual(await lists(), before)
   assert.equal((await replace('boats', [])).statusCode, 404)
 })

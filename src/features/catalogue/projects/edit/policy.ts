@@ -41,9 +41,8 @@ export function requireModerationRights(
   if (
     patch.monetization_status !== undefined &&
     (patch.monetization_status === forced || project.monetization_status === forced)
-  ) {
+  )
     throw forbidden(`Only moderators can change monetization_status to or from ${forced}`)
-  }
 }
 
 /** Members may make the transitions of `mayOwnerMove`, and reschedule an approved project. @throws ApiError 403. */
@@ -55,12 +54,10 @@ export function requireTransition(
   if (isModerator(viewer)) return
   const from = project.status as ProjectStatus
   const reschedules = from === 'scheduled' && to === 'scheduled' && project.approved !== null
-  if (!mayOwnerMove(from, to) && !reschedules) {
+  if (!mayOwnerMove(from, to) && !reschedules)
     throw forbidden(`Only moderators can change the status of a project from ${from} to ${to}`)
-  }
-  if (to === 'scheduled' && project.approved === null) {
+  if (to === 'scheduled' && project.approved === null)
     throw forbidden('The project must be approved before its owner can schedule it')
-  }
 }
 
 /** Returns whether the viewer's identity is hidden from the team when they change a status. */

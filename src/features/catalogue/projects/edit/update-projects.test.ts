@@ -64,9 +64,8 @@ describe('effects', () => {
 
   test('no project, no change and unknown keys are 204', async () => {
     const project = await make(['magic'])
-    for (const body of [{}, { unheard_of: 1 }, { add_categories: ['magic'] }]) {
+    for (const body of [{}, { unheard_of: 1 }, { add_categories: ['magic'] }])
       assert.equal((await edit([project], body)).statusCode, 204)
-    }
     assert.equal((await edit([], { categories: ['magic'] })).statusCode, 204)
     assert.deepEqual((await read(project)).categories, ['magic'])
   })
@@ -147,9 +146,8 @@ describe('permissions', () => {
     for (const [project, permissions] of [
       [mine, 1023],
       [other, 1023 & ~4],
-    ] as const) {
+    ] as const)
       await t.make.member({ teamId: project.teamId, accountId: member.id, permissions })
-    }
     const weak = await t.make.pat(owner, ALL_SCOPES - parseScopeNames('PROJECT_WRITE').bits)
     const body = { categories: ['magic'] }
     assert.equal((await edit([mine], body, t.anyone)).statusCode, 401)
@@ -170,8 +168,7 @@ describe('permissions', () => {
     await team.member(organization.teamId, helper, { permissions: 4, organization_permissions: 0 })
     const moderator = await t.make.account({ role: 'moderator' })
     const admin = await t.make.account({ role: 'admin' })
-    for (const person of [helper, moderator, admin]) {
+    for (const person of [helper, moderator, admin])
       assert.equal((await edit([owned], { categories: ['food'] }, t.as(person))).statusCode, 204)
-    }
   })
 })

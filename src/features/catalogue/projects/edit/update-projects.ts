@@ -81,9 +81,8 @@ function editsOf(taxonomy: Taxonomy, projects: readonly ProjectRow[], patch: Pro
 
 /** Checks everything that does not depend on the projects. */
 function checkPatch(taxonomy: Taxonomy, patch: ProjectBulkPatch): void {
-  for (const field of ['categories', 'add_categories', 'additional_categories', 'add_additional_categories'] as const) {
+  for (const field of ['categories', 'add_categories', 'additional_categories', 'add_additional_categories'] as const)
     checkCategories(taxonomy, patch[field] ?? [], field)
-  }
   applyLinkChanges({}, patch.link_urls ?? {}, taxonomy)
 }
 
@@ -92,9 +91,8 @@ async function lockEditable(tx: Tx, viewer: Viewer, ids: readonly string[]): Pro
   const memberships = await listMemberships(tx, viewer, ids)
   const projects = ids.map((id) => {
     const project = rows.get(id)
-    if (project === undefined || !canSeeProject(viewer, project, memberships.get(id) ?? {})) {
+    if (project === undefined || !canSeeProject(viewer, project, memberships.get(id) ?? {}))
       throw notFound(`project ${id}`)
-    }
     return project
   })
   for (const { id } of projects) requirePermission(viewer, memberships.get(id) ?? {}, 'EDIT_DETAILS')
@@ -130,9 +128,8 @@ function editOf(taxonomy: Taxonomy, project: ProjectRow, patch: ProjectBulkPatch
     remove: patch.remove_additional_categories,
     add: patch.add_additional_categories,
   })
-  if (additional.length > ADDITIONAL_CATEGORIES_MAX) {
+  if (additional.length > ADDITIONAL_CATEGORIES_MAX)
     throw tooMany('add_additional_categories', project, ADDITIONAL_CATEGORIES_MAX)
-  }
   const before = project.link_urls as Record<string, string>
   const links = applyLinkChanges(before, patch.link_urls ?? {}, taxonomy)
   const isSame =

@@ -361,9 +361,8 @@ describe('editing and removing', () => {
       assert.equal((await owner.patch(gallery(project), undefined, { query: { url, name: 'X' } })).statusCode, 404)
       assert.equal((await owner.delete(gallery(project), undefined, { query: { url } })).statusCode, 404)
     }
-    for (const answer of [await owner.patch(gallery(project)), await owner.delete(gallery(project))]) {
+    for (const answer of [await owner.patch(gallery(project)), await owner.delete(gallery(project))])
       assert.deepEqual([answer.statusCode, answer.json().details.field], [400, 'url'])
-    }
     assert.equal((await items(other.project)).length, 2)
   })
 
@@ -400,7 +399,6 @@ test('icon and gallery want a token, PROJECT_WRITE and EDIT_DETAILS; hidden is a
     assert.match((await call(t.as(member))).body, /EDIT_DETAILS/)
     assert.equal((await call(t.as(moderator))).statusCode, 204)
   }
-  for (const call of [...calls(draft.slug, 'x'), ...calls('no-such-project', 'x')]) {
+  for (const call of [...calls(draft.slug, 'x'), ...calls('no-such-project', 'x')])
     assert.equal((await call(t.as(stranger))).statusCode, 404)
-  }
 })

@@ -32,9 +32,8 @@ export async function listRandomProjects(
   { count, project_type: type }: RandomQuery,
 ): Promise<CachedProject[]> {
   const { db, taxonomy } = reader
-  if (type !== undefined && !taxonomy.projectTypes.includes(type)) {
+  if (type !== undefined && !taxonomy.projectTypes.includes(type))
     throw invalidInput(`The project type ${type} does not exist`, 'project_type')
-  }
   const { projects: total } = await getStatistics(db)
   const filter = type === undefined ? {} : { loaders: loadersOf(taxonomy, type) }
   return listVisibleProjects(reader, viewer, await listRandomProjectIds(db, { count, total, ...filter }, Math.random))

@@ -35,9 +35,8 @@ describe('by status', () => {
       ]) {
         assert.equal((await t.anyone.get(path)).statusCode, expected, `anonymous ${path}`)
         assert.equal((await t.as(stranger).get(path)).statusCode, expected, `stranger ${path}`)
-        for (const person of [project.owner, moderator, invited]) {
+        for (const person of [project.owner, moderator, invited])
           assert.equal((await t.as(person).get(path)).statusCode, 200, `${person.username} ${path}`)
-        }
       }
       const weak = await t.make.pat(project.owner, 2)
       assert.equal(
@@ -166,9 +165,8 @@ describe('queries', () => {
       const cold = await t.queriesOf(() => t.anyone.get(`/v3/project/${project[key]}`))
       assert.equal(cold.result.statusCode, 200)
       assert.equal(cold.queries.length, 1)
-      for (const again of [project.id, project.slug]) {
+      for (const again of [project.id, project.slug])
         assert.equal((await t.queriesOf(() => t.anyone.get(`/v3/project/${again}`))).queries.length, 0)
-      }
     }
   })
 
@@ -219,9 +217,8 @@ test('a project adds up its listed and archived versions only', async () => {
     game_versions: ['1.20.2'],
     date_published: at(1),
   })
-  for (const status of ['draft', 'unlisted', 'scheduled', 'unknown']) {
+  for (const status of ['draft', 'unlisted', 'scheduled', 'unknown'])
     await t.make.version({ project, status, loaders: ['neoforge'], game_versions: ['1.19'], date_published: at(3) })
-  }
   const view = (await t.anyone.get(`/v3/project/${project.id}`)).json()
   assert.deepEqual(view.versions, [first.id, second.id], 'oldest first')
   assert.deepEqual(view.loaders, ['fabric', 'forge', 'quilt'])

@@ -29,9 +29,8 @@ export function similarRoute(app: App, deps: ProjectReader): void {
       const viewer = requireViewer(req)
       const { name, project_id } = req.query
       const projectId = project_id === undefined ? undefined : parseId(project_id, 'project_id')
-      if (projectId !== undefined && (await listVisibleProjects(deps, viewer, [projectId])).length === 0) {
+      if (projectId !== undefined && (await listVisibleProjects(deps, viewer, [projectId])).length === 0)
         throw invalidInput('project_id must be the ID of a project that you can see', 'project_id')
-      }
       const rows = await listSimilarProjects(deps.db, viewer, { name, projectId })
       return { projects: rows.map((row) => toSimilarProjectView(row, deps)) }
     },

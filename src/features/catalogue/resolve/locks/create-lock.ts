@@ -31,9 +31,8 @@ export async function toLock(deps: ResolveDeps, body: Static<typeof LockBody>): 
     const projectId = projects.get(id)
     if (projectId === undefined) throw validationError(`versions.${index}`, 'must be the ID of a public version')
     const earlier = seen.get(projectId)
-    if (earlier !== undefined && versions[earlier] !== id) {
+    if (earlier !== undefined && versions[earlier] !== id)
       throw invalidInput(`The versions ${earlier} and ${index} are of the same project`, `versions.${index}`)
-    }
     seen.set(projectId, earlier ?? index)
     return { index, projectId, id }
   })

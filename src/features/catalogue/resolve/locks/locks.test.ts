@@ -65,9 +65,8 @@ describe('a lock', () => {
       name: 'Unstored',
     })
     for (const id of [answer.json().lock, 'x', '0'.repeat(22)]) {
-      for (const path of ['', '.mrpack', '/pack.toml', '/index.toml', '/mods/engine.pw.toml']) {
+      for (const path of ['', '.mrpack', '/pack.toml', '/index.toml', '/mods/engine.pw.toml'])
         assertError(await t.anyone.get(`/v3/lock/${id}${path}`), 404, 'not_found')
-      }
     }
   })
   test('of a list of versions contains exactly these versions', async () => {

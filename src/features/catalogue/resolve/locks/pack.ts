@@ -96,9 +96,8 @@ function folderOf({ taxonomy, resolving }: PackDeps, { id, loaders }: Row): stri
   const types = projectTypesOf(taxonomy, loaders)
   const type = Object.keys(resolving.pack_folders).find((name) => types.includes(name))
   const folder = type === undefined ? undefined : resolving.pack_folders[type]
-  if (folder === undefined) {
+  if (folder === undefined)
     throw invalidInput(`The version ${id} cannot be part of a pack, because of its type (${types.join(', ')})`, 'id')
-  }
   return folder
 }
 

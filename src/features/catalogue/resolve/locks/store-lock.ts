@@ -16,9 +16,8 @@ type LockDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'now'>
 /** @throws ApiError 503 in read-only mode. */
 export async function requireWritable(deps: LockDeps): Promise<void> {
   const settings = await getSettings(deps)
-  if (settings.read_only) {
+  if (settings.read_only)
     throw new ApiError('service_unavailable', settings.read_only_message, { headers: { 'retry-after': '60' } })
-  }
 }
 
 /** Stores the answer, or prolongs the same lock. */

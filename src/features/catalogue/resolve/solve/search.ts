@@ -60,9 +60,8 @@ export function* search(selection: Selection, options: SearchOptions): Generator
       const { conflict = new BitSet() } = frame
       if (entry.cause >= 0) conflict.add(entry.cause)
       if (!selection.fixed.has(entry.projectId) && options.dependsOnAll(entry.projectId)) conflict.addBelow(position)
-      if (frame.domain.every((candidate) => candidate !== undefined && selection.isDead(candidate))) {
+      if (frame.domain.every((candidate) => candidate !== undefined && selection.isDead(candidate)))
         options.onLack?.(entry.projectId, entry.cause)
-      }
       const target = conflict.last
       const isOver =
         result.nodes > options.nodesMax || result.deadEnds > options.deadEndsMax || selection.work > options.workMax

@@ -179,9 +179,8 @@ export class Selection {
       return [{ version_id: states?.id ?? '', incompatible: named }, ...this.#needOf(candidate.projectId, item)]
     }
     const pin = { project_id: dependency.projectId ?? '', version_id: dependency.versionId }
-    if (statedBy === 'earlier') {
+    if (statedBy === 'earlier')
       return [{ version_id: other?.id ?? '', requires: pin }, ...this.#needOf(candidate.projectId, item)]
-    }
     return [...this.#needOf(dependency.projectId ?? '', item), { version_id: candidate.id, requires: pin }]
   }
 

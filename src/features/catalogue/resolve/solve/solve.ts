@@ -215,9 +215,8 @@ function* summarize(
     for (const { kind, projectId, fileName } of version.dependencies) {
       if (kind === 'embedded' && projectId !== null) addTo(embeddedBy, projectId, version.id)
       if (kind === 'required' && projectId === null && fileName !== null) addTo(externalFor, fileName, version.id)
-      if (kind === 'optional' && projectId !== null && selection.chosenOf(projectId) === undefined) {
+      if (kind === 'optional' && projectId !== null && selection.chosenOf(projectId) === undefined)
         addTo(suggestedBy, projectId, version.id)
-      }
     }
   }
   yield

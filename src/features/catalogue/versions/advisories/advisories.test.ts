@@ -121,9 +121,7 @@ describe('creating', () => {
         aliases: ['CVE-1', 'x:1'],
       })
     }
-    for (const url of urls) {
-      await created(moderator, { hashes: [sha512()], references: [{ type: 'WEB', url }] })
-    }
+    for (const url of urls) await created(moderator, { hashes: [sha512()], references: [{ type: 'WEB', url }] })
     const { id } = await created(project.owner, { hashes: [sha512()], project: project.id, details: '' })
     assertOsv((await decide(moderator, id, 'rejected')).json())
   })
@@ -219,9 +217,8 @@ describe('deciding', () => {
     const { project, version, hashes } = await world()
     const first = await created(project.owner, { project: project.id, versions: [version] })
     assert.equal((await decide(moderator, first.id, 'rejected')).statusCode, 200)
-    for (const status of ['published', 'withdrawn', 'rejected']) {
+    for (const status of ['published', 'withdrawn', 'rejected'])
       assertError(await decide(moderator, first.id, status), 400, 'invalid_input')
-    }
     assertError(await t.anyone.get(`/v3/advisory/${first.id}`), 404, 'not_found')
     const second = await created(moderator, { project: project.id, versions: [version] })
     const answer = await decide(moderator, second.id, 'withdrawn')

@@ -91,9 +91,8 @@ async function lockAffected(
   const found = new Map(rows.map((locked) => [locked.version.id, locked]))
   return versionIds.map((id, index) => {
     const locked = found.get(id)
-    if (locked?.project.id !== projectId || !isPublicVersionStatus(locked.version.status)) {
+    if (locked?.project.id !== projectId || !isPublicVersionStatus(locked.version.status))
       throw validationError(`versions.${index}`, 'must be a published version of the project')
-    }
     if (body.withdraw === true) requireNotMirrored(locked.version, { withdraw: true })
     return locked
   })

@@ -15,9 +15,8 @@ export async function getVisibleAdvisory(
   id: string,
 ): Promise<AdvisoryRow> {
   const row = isAdvisoryId(id) ? await findAdvisory(reader.db, id) : undefined
-  if (row === undefined || !canSeeAdvisory(viewer, row, await membershipOf(reader, viewer, row))) {
+  if (row === undefined || !canSeeAdvisory(viewer, row, await membershipOf(reader, viewer, row)))
     throw notFound('advisory')
-  }
   return row
 }
 

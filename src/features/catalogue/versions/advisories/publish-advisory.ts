@@ -70,9 +70,8 @@ export async function decideAdvisory(
   return transaction(deps, async (tx, changed) => {
     const advisory = await lockAdvisory(tx, id)
     if (advisory === undefined) throw notFound('advisory')
-    if (advisory.status !== STEPS[status]) {
+    if (advisory.status !== STEPS[status])
       throw invalidInput(`The advisory is ${advisory.status}, so it cannot become ${status}`, 'status')
-    }
     if (status === 'published') {
       const ids = advisory.versions.map((version) => version.id)
       const versions = advisory.withdraws ? await lockVersions(tx, ids) : []

@@ -133,15 +133,11 @@ export function readHash(text: string, index: number): string {
 export function checkAdvisory({ summary, severity = [], references = [], ...body }: NewAdvisory): void {
   if (isBlank(summary)) throw validationError('summary', 'must not be blank')
   if (/[\r\n]/.test(summary)) throw validationError('summary', 'must be one line')
-  if ((body.versions ?? []).length + (body.hashes ?? []).length === 0) {
+  if ((body.versions ?? []).length + (body.hashes ?? []).length === 0)
     throw validationError('versions', 'must name a version if hashes is empty')
-  }
-  if (body.project === undefined && (body.versions ?? []).length > 0) {
+  if (body.project === undefined && (body.versions ?? []).length > 0)
     throw validationError('project', 'is required with versions')
-  }
-  if (body.withdraw === true && (body.versions ?? []).length === 0) {
-    throw validationError('withdraw', 'needs versions')
-  }
+  if (body.withdraw === true && (body.versions ?? []).length === 0) throw validationError('withdraw', 'needs versions')
   for (const [index, { type, score }] of severity.entries()) {
     const form = SEVERITY_FORMS[type as keyof typeof SEVERITY_FORMS]
     if (!form.test(score)) throw validationError(`severity.${index}.score`, `must be a ${type} vector of base metrics`)

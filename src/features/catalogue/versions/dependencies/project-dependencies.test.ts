@@ -55,9 +55,8 @@ test('lists every kind of dependency of every version once, newest first', async
 test('a project without dependencies has two empty lists; an unknown or hidden one is 404', async () => {
   assert.deepEqual(await dependencies(await t.make.project()), { projects: [], versions: [] })
   const draft = await t.make.project({ status: 'draft' })
-  for (const id of [draft.id, 'zzzzzzzz', 'no-such-slug']) {
+  for (const id of [draft.id, 'zzzzzzzz', 'no-such-slug'])
     assert.equal((await t.as(stranger).get(`/v3/project/${id}/dependencies`)).statusCode, 404)
-  }
   assert.deepEqual(await dependencies(draft, t.as(draft.owner)), { projects: [], versions: [] })
 })
 

@@ -61,9 +61,8 @@ export async function checkDraftFiles(
     if (!next.is_new_draft && !file.is_primary) continue
     const part = `files.${index}`
     const verdict = await checkStoredFile(deps, { file, part, context, caller: viewer.caller })
-    if (file.is_primary && verdict.result === 'warning') {
+    if (file.is_primary && verdict.result === 'warning')
       throw invalidInput(verdict.reason ?? 'The file has a warning', part)
-    }
     embedded.push(...(verdict.embedded ?? []))
     if (file.is_primary) packLoaders.push(...(verdict.packLoaders ?? []))
   }
@@ -115,9 +114,8 @@ export async function completeDraft(
 ) {
   const files = await listDraftFiles(tx, next.id)
   requireComplete(deps.taxonomy, { ...next, files: files.length })
-  if (checked?.key !== keyOf(next, files)) {
+  if (checked?.key !== keyOf(next, files))
     throw new ApiError('conflict', 'Someone else has changed this draft at the same time; send the request again')
-  }
   const hashes = files.map(({ sha512 }) => sha512)
   await rejectSameVersion(tx, { projectId: next.project_id, number: next.version_number, hashes })
   await addEmbedded(tx, next.id, checked.embedded)

@@ -78,9 +78,8 @@ export async function readPackIndex(archive: ReadableArchive, options: PackOptio
   if (unknown !== undefined) throw indexError(`has an unknown dependency ${JSON.stringify(unknown.slice(0, 100))}`)
   const problem = index.files.map((file) => fileProblem(file, options)).find((text) => text !== undefined)
   if (problem !== undefined) throw indexError(problem)
-  if (index.files.length === 0 && !archive.entries.some(({ name }) => isOverride(rules, name))) {
+  if (index.files.length === 0 && !archive.entries.some(({ name }) => isOverride(rules, name)))
     throw indexError('lists no files, and the pack has no overrides')
-  }
   return index
 }
 

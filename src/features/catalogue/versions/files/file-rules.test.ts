@@ -216,9 +216,8 @@ describe('the file rules', () => {
     }
     const jar = { loaders: ['fabric'], filename: 'a.jar', bytes: other }
     await refused({ ...jar, fileType: 'signature' }, /signature must end in/)
-    for (const fileType of ['sources-jar', 'dev-jar', 'javadoc-jar', 'unknown']) {
+    for (const fileType of ['sources-jar', 'dev-jar', 'javadoc-jar', 'unknown'])
       assert.equal((await validate({ ...jar, fileType })).result, 'warning')
-    }
   })
 
   describe('of content packs', () => {
@@ -292,9 +291,8 @@ describe('the file rules', () => {
     test('rejects JSON that is not an index, with the path', async () => {
       await refused(pack('{'), /not JSON/)
       await refused(pack('[]'), /not valid/)
-      for (const key of ['game', 'formatVersion', 'versionId', 'name', 'files', 'dependencies']) {
+      for (const key of ['game', 'formatVersion', 'versionId', 'name', 'files', 'dependencies'])
         await refused(pack({ ...index, [key]: undefined }), /not valid/)
-      }
       for (const [change, place] of [
         [{ game: 'chess' }, /chess/],
         [{ versionId: '' }, /versionId/],
@@ -303,9 +301,8 @@ describe('the file rules', () => {
         [{ summary: 'x'.repeat(2049) }, /summary/],
         [{ dependencies: { other: '1' } }, /unknown dependency "other"/],
         [{ dependencies: { minecraft: 1 } }, /dependencies/],
-      ] as const) {
+      ] as const)
         await refused(pack({ ...index, ...change }), place)
-      }
       const longest = { versionId: 'x'.repeat(512), name: 'x'.repeat(512), summary: 'x'.repeat(2048) }
       assert.equal((await validate(pack({ ...index, ...longest }))).result, 'pass')
       assert.equal((await validate(pack({ ...index, summary: null }))).result, 'pass')
@@ -330,9 +327,8 @@ describe('the file rules', () => {
         'mods/a\u0001.jar',
         'mods /a.jar',
         'mods/\ud800.jar',
-      ]) {
+      ])
         await refused(withFile({ path }), /unsafe path/)
-      }
       await refused(withFile({ path: '' }), /not valid/)
     })
 
@@ -344,9 +340,8 @@ describe('the file rules', () => {
 
     test('downloads come from the allowed hosts and this service only', async () => {
       const hosts = rules.content_packs.download_hosts.map((host) => `https://${host}/a.jar`)
-      for (const url of [...hosts, 'http://127.0.0.1:8080/data/a.jar']) {
+      for (const url of [...hosts, 'http://127.0.0.1:8080/data/a.jar'])
         assert.equal((await validate(withFile({ downloads: [url] }))).result, 'pass', url)
-      }
       const host = rules.content_packs.download_hosts[0]
       for (const url of [
         'https://example.org/a.jar',
@@ -358,9 +353,8 @@ describe('the file rules', () => {
         'http://127.0.0.1:8081/data/a.jar',
         'file:///etc/passwd',
         'not a url',
-      ]) {
+      ])
         await refused(withFile({ downloads: [...file.downloads, url] }), /host that is not allowed/)
-      }
       await refused(withFile({ downloads: [] }), /not valid/)
     })
 

@@ -47,9 +47,8 @@ export async function validateFile(rules: FileRules, file: FileToValidate, conte
     if (rules.signatures.extensions.includes(name.extension)) return PASS
     throw invalidInput(`A signature must end in one of ${rules.signatures.extensions.join(', ')}`, part)
   }
-  if (fileType !== null && rules.resourcePacks.fileTypes.includes(fileType)) {
+  if (fileType !== null && rules.resourcePacks.fileTypes.includes(fileType))
     return applyRules(rules, [rules.resourcePacks.rule], file, context)
-  }
   const loaderRules = rules.rules.filter((rule) => isFor(rule, context))
   const matchingRules = loaderRules.filter((rule) => rule.extensions.includes(name.extension))
   if (loaderRules.length > 0 && matchingRules.length === 0) {
@@ -92,9 +91,8 @@ async function applyRules(
   let verdict = PASS
   for (const rule of applied) {
     if (!matches(rule.contains, archive.entries)) return { result: 'warning', reason: rule.warning }
-    if (rule.mod && matches(rules.looksLikeContentPack, archive.entries)) {
+    if (rule.mod && matches(rules.looksLikeContentPack, archive.entries))
       return { result: 'warning', reason: 'The archive looks like a content pack, not a single mod' }
-    }
     if (rule.content_pack) {
       const options: PackOptions = { rules: rules.content_packs, ownOrigins, field: part }
       const index = await readPackIndex(archive, options)
@@ -130,9 +128,8 @@ export function choosePrimary(
     primaryPart === undefined
       ? files.findIndex(({ verdict }) => declaredParts === 1 || verdict.result === 'pass')
       : files.findIndex(({ part }) => part === primaryPart)
-  if (primaryPart !== undefined && chosen === -1) {
+  if (primaryPart !== undefined && chosen === -1)
     throw validationError('primary_file', 'must be the name of a file part of this request')
-  }
   const file = files[chosen]
   if (file?.verdict.result === 'warning') throw invalidInput(file.verdict.reason ?? 'The file has a warning', file.part)
   return file && chosen

@@ -17,9 +17,8 @@ test('each known extension is taken in any case, with its content type', () => {
     sig: ['application/pgp-signature', false],
   }
   for (const [extension, [contentType, isArchive]] of Object.entries(known)) {
-    for (const filename of [`my mod-1.0+x.${extension}`, `A.${extension.toUpperCase()}`]) {
+    for (const filename of [`my mod-1.0+x.${extension}`, `A.${extension.toUpperCase()}`])
       assert.deepEqual(checkFilename(rules, 'f', filename), { filename, extension, contentType, isArchive })
-    }
   }
 })
 
@@ -33,9 +32,8 @@ test('accepts common file names', () => {
     "it's (new) & free!.jar",
     'console.jar',
   ]
-  for (const name of [...names, 'com10.jar', 'nulls.jar', `${'x'.repeat(251)}.jar`]) {
+  for (const name of [...names, 'com10.jar', 'nulls.jar', `${'x'.repeat(251)}.jar`])
     assert.equal(checkFilename(rules, 'f', name).filename, name)
-  }
 })
 
 test('names that are unsafe somewhere are rejected, naming the part', () => {
@@ -85,7 +83,6 @@ test('names that are unsafe somewhere are rejected, naming the part', () => {
 })
 
 test('other extensions, and an extension alone, are rejected', () => {
-  for (const name of ['a', 'a.', 'a.exe', 'a.jar.exe', 'jar', '.jar', 'a.tar.gz', 'a.constructor', 'a.__proto__']) {
+  for (const name of ['a', 'a.', 'a.exe', 'a.jar.exe', 'jar', '.jar', 'a.tar.gz', 'a.constructor', 'a.__proto__'])
     assert.throws(() => checkFilename(rules, 'f', name), ApiError, name)
-  }
 })

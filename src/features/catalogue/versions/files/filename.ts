@@ -37,8 +37,7 @@ export function checkFilename(rules: Pick<FileRules, 'extensions'>, part: string
   const dot = filename.lastIndexOf('.')
   const extension = dot === -1 ? '' : filename.slice(dot + 1).toLowerCase()
   const rule = Object.hasOwn(rules.extensions, extension) ? rules.extensions[extension] : undefined
-  if (rule === undefined || dot === 0) {
+  if (rule === undefined || dot === 0)
     throw nameError(`must end in one of the extensions ${Object.keys(rules.extensions).join(', ')}`)
-  }
   return { filename, extension, contentType: rule.content_type, isArchive: rule.archive }
 }

@@ -52,9 +52,8 @@ describe('one hash', () => {
       ['0'.repeat(40), {}],
       ['no-hash', {}],
       ['f'.repeat(200), {}],
-    ] as const) {
+    ] as const)
       assert.equal((await t.anyone.get(`/v3/version_file/${hash}`, { query })).statusCode, 404, hash)
-    }
     for (const algorithm of ['md5', 'SHA1', '']) {
       const answer = await t.anyone.get(`/v3/version_file/${sha1}`, { query: { algorithm } })
       assert.deepEqual(

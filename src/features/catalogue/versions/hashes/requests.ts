@@ -41,9 +41,8 @@ export const HashesQuery = Type.Object(hashesQuery)
 /** Returns the requested hashes without duplicates. @throws ApiError `invalid_input` for a query that is not JSON. */
 export function hashesOf(request: Static<typeof HashesBody> | Static<typeof HashesQuery>): HashQuery {
   const hashes = typeof request.hashes === 'string' ? parseIds(request.hashes, 'hashes') : [...new Set(request.hashes)]
-  if (hashes.some((hash) => hash.length > HASH_LENGTH_MAX)) {
+  if (hashes.some((hash) => hash.length > HASH_LENGTH_MAX))
     throw invalidInput(`A hash can have at most ${HASH_LENGTH_MAX} characters`, 'hashes')
-  }
   return { hashes, algorithm: request.algorithm ?? undefined }
 }
 

@@ -46,9 +46,8 @@ export async function resolveFiles(
   await ownTurn(query.hashes.length)
   const { versionId } = query
   const hashes = query.hashes.map((hash) => lowerHash(hash, query.algorithm))
-  if (viewer === null && versionId === undefined) {
+  if (viewer === null && versionId === undefined)
     return findVersionsOfFiles(reader, hashes, (missing) => listFiles(reader.db, null, { hashes: missing, versionId }))
-  }
   const valid = hashes.filter((hash) => hash !== undefined)
   const rows = await listFiles(reader.db, viewer, { hashes: valid, versionId })
   const byHash = new Map(rows.map((file) => [file.hash, file]))

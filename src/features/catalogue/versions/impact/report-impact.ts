@@ -28,9 +28,8 @@ export async function reportImpact(
   body: ImpactBody,
 ): Promise<{ report: ImpactView } | { job: string }> {
   const asked = await checkRequest(deps.db, projectId, body)
-  if ((await countDirectDependents(deps.db, projectId)) <= DEPENDENTS_AT_ONCE) {
+  if ((await countDirectDependents(deps.db, projectId)) <= DEPENDENTS_AT_ONCE)
     return { report: await computeImpact(deps.db, asked) }
-  }
   const job = newId()
   await transaction(deps, async (tx) => {
     const request = JSON.stringify(asked)

@@ -46,9 +46,8 @@ export async function deleteFile(
     if (next === undefined && !isDraft)
       throw invalidInput('The only file of a version cannot be deleted; delete the version instead', 'hash')
     await tx.deleteFrom('file').where('id', '=', id).execute()
-    if (file.is_primary && next !== undefined) {
+    if (file.is_primary && next !== undefined)
       await tx.updateTable('file').set({ is_primary: true }).where('id', '=', next.id).execute()
-    }
     await freeContents(tx, projectId, [file.sha512])
     await refreshDraft(tx, deps, locked.version)
     if (!isDraft) {

@@ -59,12 +59,10 @@ export async function eraseVersion(tx: Tx, changed: ChangeSet, locked: LockedVer
     .where('version_id', '=', id)
     .execute()
   const replaced = await tx.selectFrom('version').select('id').where('withdrawn_replacement', '=', id).execute()
-  if (!locked.version.is_new_draft) {
+  if (!locked.version.is_new_draft)
     await recordVersionEvent(tx, 'version.removed', { projectId, versionId: id }, { state: 'removed' })
-  }
-  if (isPublicVersionStatus(locked.version.status)) {
+  if (isPublicVersionStatus(locked.version.status))
     await announceLostVersion(tx, locked.version, { reason: 'removed', at })
-  }
   await dropImages(tx, 'version', [id])
   await eraseUploadsOf(tx, id)
   await deleteNotificationsAbout(tx, 'version_id', [id])

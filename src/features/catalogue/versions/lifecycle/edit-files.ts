@@ -11,9 +11,8 @@ export async function retagFiles(
   changes: NonNullable<VersionPatch['file_types']>,
 ): Promise<void> {
   for (const [index, { algorithm, hash, file_type }] of changes.entries()) {
-    if (algorithm !== 'sha1' && algorithm !== 'sha512') {
+    if (algorithm !== 'sha1' && algorithm !== 'sha512')
       throw validationError(`file_types.${index}.algorithm`, 'must be sha1 or sha512')
-    }
     const { numUpdatedRows } = await tx
       .updateTable('file')
       .set({ file_type })

@@ -44,9 +44,8 @@ describe('editing', () => {
       'game_versions',
       'environment',
       'loaders',
-    ] as const) {
+    ] as const)
       assert.deepEqual(after[key], body[key], key)
-    }
     assert.equal(after.dependencies[0].project_id, other.id)
     assert.equal((await patch(version, { ordering: null, dependencies: [] })).statusCode, 204)
     assert.equal((await read(version)).ordering, null)

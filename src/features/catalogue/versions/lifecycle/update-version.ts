@@ -142,14 +142,12 @@ export async function recordStatus(
   { status, now }: { status: string; now: number },
 ): Promise<void> {
   const { id, status: from } = version
-  if (status === 'listed' && from !== 'archived') {
+  if (status === 'listed' && from !== 'archived')
     await announceVersion(tx, { versionId: id, project, status, at: new Date(now) })
-  }
   if (status === from) return
   await recordVersionStatus(tx, { project, versionId: id, from, to: status })
-  if (isListedStatus(from) && !isListedStatus(status)) {
+  if (isListedStatus(from) && !isListedStatus(status))
     await announceLostVersion(tx, version, { reason: 'hidden', at: new Date(now) })
-  }
   const details = { from, to: status, project: project.id }
   const subject = { kind: 'version', id } as const
   await recordAudit(tx, { action: 'version.status_changed', actor: actorOf(viewer), subject, details })

@@ -44,9 +44,8 @@ export async function updateVersions(
       group.ids.push(each.version.id)
       updates.push({ each, status: update.status })
     }
-    for (const { update, ids: equal } of groups.values()) {
+    for (const { update, ids: equal } of groups.values())
       await tx.updateTable('version').set(update).where('id', 'in', equal).execute()
-    }
     for (const { each, status } of updates) {
       if (status !== undefined) await recordStatus(tx, viewer, each, { status, now: gate.now })
     }
@@ -79,9 +78,8 @@ async function lockEditable(tx: Tx, viewer: Viewer, ids: readonly string[]): Pro
     const row = rows.get(id)
     const facts = row === undefined ? undefined : { id, status: row.version.status, project: row.project }
     const membership = memberships.get(row?.project.id ?? '') ?? {}
-    if (row === undefined || facts === undefined || !canSeeVersion(viewer, facts, membership)) {
+    if (row === undefined || facts === undefined || !canSeeVersion(viewer, facts, membership))
       throw notFound(`version ${id}`)
-    }
     return row
   })
   for (const { project } of locked) requirePermission(viewer, memberships.get(project.id) ?? {}, 'UPLOAD_VERSION')
@@ -97,8 +95,7 @@ async function updateOf(
 ): Promise<Update> {
   if (status === undefined) return columns
   // A draft that was never published can lack fields, and its files are not checked by the rules of its loaders yet.
-  if (version.is_new_draft && status !== 'draft') {
+  if (version.is_new_draft && status !== 'draft')
     throw invalidInput(`Version ${version.id} is a draft that was never published. Publish it on its own`, 'ids')
-  }
   return { ...columns, ...(await admitStatus(tx, { id: version.id, from: version.status, wanted: status }, gate)) }
 }

@@ -42,9 +42,8 @@ export async function withdrawalChange(
   if (withdrawn === undefined) return {}
   if (withdrawn === null) return version.withdrawn_at === null ? {} : NOT_WITHDRAWN
   if (isBlank(withdrawn.reason)) throw validationError('withdrawn.reason', 'must not be blank')
-  if (version.withdrawn_at === null && !isPublicVersionStatus(status)) {
+  if (version.withdrawn_at === null && !isPublicVersionStatus(status))
     throw validationError('withdrawn', 'must be null for a version that is not published')
-  }
   const replacement = withdrawn.replacement ?? null
   if (replacement !== null) await checkReplacement(tx, version, replacement)
   return {
@@ -66,9 +65,8 @@ async function checkReplacement(tx: Tx, version: VersionRow, replacement: string
     .where('id', '=', replacement)
     .where('project_id', '=', version.project_id)
     .executeTakeFirst()
-  if (row === undefined || !isPublicVersionStatus(row.status)) {
+  if (row === undefined || !isPublicVersionStatus(row.status))
     throw validationError(field, 'must be a published version of the same project')
-  }
   if (row.withdrawn_at !== null) throw validationError(field, 'must be a version that is not withdrawn')
 }
 

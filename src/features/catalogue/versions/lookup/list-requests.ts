@@ -101,9 +101,8 @@ function parseLoaderFields(text: string, taxonomy: Taxonomy): Record<string, unk
 export function versionTypesOfQuery(text: string | undefined): string[] {
   if (text === undefined) return []
   const types = parseIds(text, 'version_types')
-  if (types.some((type) => !(VERSION_TYPES as readonly string[]).includes(type))) {
+  if (types.some((type) => !(VERSION_TYPES as readonly string[]).includes(type)))
     throw invalidInput(`version_types must contain only ${VERSION_TYPES.join(', ')}`, 'version_types')
-  }
   return types
 }
 

@@ -149,9 +149,8 @@ export async function findVersionsOfFiles(
   if (missing.length === 0) return files
   const resultsByHash = await kind.getManyNamed(missing, async (unknown) => {
     const byProject = new Map<string, Map<string, string>>()
-    for (const { hash, versionId, projectId } of await read(unknown)) {
+    for (const { hash, versionId, projectId } of await read(unknown))
       byProject.set(projectId, (byProject.get(projectId) ?? new Map()).set(hash, versionId))
-    }
     return Array.from(byProject, ([id, versions]) => new LookupResults(id, versions, kind.peek(id)))
   })
   return hashes.map((hash, index) =>

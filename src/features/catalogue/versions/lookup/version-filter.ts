@@ -38,9 +38,8 @@ const COMPARED_MAX = 32
 /** A modpack matches by its own loader and by the loaders of its index. */
 function hasLoader(names: readonly string[]): RawBuilder<boolean> {
   const wanted = sql`${[...names]}::text[]`
-  if (names.length <= COMPARED_MAX) {
+  if (names.length <= COMPARED_MAX)
     return sql`(version.loaders && ${wanted} or version.fields -> 'mrpack_loaders' ?| ${wanted})`
-  }
   return sql`(exists (select 1 from unnest(version.loaders) own where own = any(${wanted}))
     or exists (select 1 from jsonb_array_elements_text(version.fields -> 'mrpack_loaders') own where own = any(${wanted})))`
 }

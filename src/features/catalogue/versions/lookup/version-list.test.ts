@@ -13,9 +13,8 @@ type Fields = Partial<Parameters<TestApp['make']['version']>[0]>
 async function withVersions(list: readonly Fields[]): Promise<{ project: MadeProject; ids: string[] }> {
   const project = await t.make.project()
   const ids: string[] = []
-  for (const [day, fields] of list.entries()) {
+  for (const [day, fields] of list.entries())
     ids.push((await t.make.version({ project, date_published: new Date(Date.UTC(2026, 0, day + 1)), ...fields })).id)
-  }
   return { project, ids }
 }
 

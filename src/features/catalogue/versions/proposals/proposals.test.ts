@@ -241,9 +241,8 @@ describe('manifests', () => {
     ])
     assert.equal((await versionsFor('>=1.20')).at(-1), latest)
     // A snapshot that the manifest names exactly, also as Fabric writes it.
-    for (const named of ['24w44a', '=24w44a', ['24w44a'], '1.21.4-alpha.24.44.a']) {
+    for (const named of ['24w44a', '=24w44a', ['24w44a'], '1.21.4-alpha.24.44.a'])
       assert.deepEqual(await versionsFor(named), ['24w44a'], JSON.stringify(named))
-    }
     assert.deepEqual(await versionsFor('1.20.1 || 24w44a'), ['1.20.1', '24w44a'])
     assert.equal(await versionsFor('99w99a'), null)
     assert.deepEqual(await versionsFor('>=1.20.6- <=1.21-rc.1'), ['1.20.6', '1.21'])
@@ -384,9 +383,8 @@ describe('hostile input', () => {
   })
 
   test('manifests that cannot be parsed are named, also in the warnings of a dry run', async () => {
-    for (const name of ['fabric.mod.json', 'META-INF/mods.toml', 'plugin.yml', 'mcmod.info', 'pack.mcmeta']) {
+    for (const name of ['fabric.mod.json', 'META-INF/mods.toml', 'plugin.yml', 'mcmod.info', 'pack.mcmeta'])
       assert.deepEqual((await proposals([entry(name, '{"id": ["')])).unreadable_manifests, [name])
-    }
     assert.deepEqual((await proposals([fabric()])).unreadable_manifests, [])
     const files = [{ name: 'file', bytes: makeZip([entry('fabric.mod.json', '{"id"')]) }]
     const { payload, headers } = await form(versionData({ project_id: project.id }), files)

@@ -44,9 +44,7 @@ export async function proposeDependencies(
   const found = await listProjectsOfIds(db, viewer, ids)
   return declared.map(({ id, type, source }) => {
     const known = remembered.get(id)
-    if (known !== undefined) {
-      return { ...toProposal(known), dependency_type: type, source, confidence: 'high' as const }
-    }
+    if (known !== undefined) return { ...toProposal(known), dependency_type: type, source, confidence: 'high' as const }
     const project = resolveId(id, projectId, found)
     return {
       declared_id: id,

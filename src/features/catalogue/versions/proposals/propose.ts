@@ -93,9 +93,8 @@ export function declaredDependencies({ file }: Pick<ProposalInput, 'file'>): Dec
   for (const { entry, dependencies } of file.manifests) {
     for (const dependency of dependencies) {
       const first = byId.get(dependency.id)
-      if (first === undefined || (first.type !== 'required' && dependency.type === 'required')) {
+      if (first === undefined || (first.type !== 'required' && dependency.type === 'required'))
         byId.set(dependency.id, { ...dependency, source: { kind: 'manifest', file: file.filename, entry } })
-      }
     }
   }
   return [...byId.values()]
@@ -182,9 +181,8 @@ function channelProposals({ file, previous }: ProposalInput, number: string | un
   const source: Source = { kind: 'file_name', file: file.filename }
   const mentioned = channelIn(number ?? '') ?? channelIn(file.filename)
   if (mentioned !== undefined) return [{ value: mentioned, source, confidence: 'medium' }]
-  if (number === undefined && previous !== undefined) {
+  if (number === undefined && previous !== undefined)
     return [{ value: previous.version_type, source: fromPrevious(previous), confidence: 'low' }]
-  }
   return number === undefined ? [] : [{ value: 'release', source, confidence: 'medium' }]
 }
 

@@ -363,9 +363,8 @@ describe('rejected input', () => {
   test('a body cut off in the middle leaves nothing', async () => {
     const stored = await storedFiles()
     const until = async (wanted: (files: string[]) => boolean): Promise<void> => {
-      for (let tries = 0; tries < 200 && !wanted(await storedFiles()); tries += 1) {
+      for (let tries = 0; tries < 200 && !wanted(await storedFiles()); tries += 1)
         await new Promise((resolve) => setTimeout(resolve, 25))
-      }
     }
     await t.app.listen({ port: 0, host: '127.0.0.1' })
     const address = t.app.server.address()

@@ -150,9 +150,8 @@ async function requireUploader<Project extends ProjectFacts & { publishing: stri
   project: Project | undefined,
 ): Promise<Project> {
   const membership = project === undefined ? {} : await findMembership(db, viewer, project)
-  if (project === undefined || !canSeeProject(viewer, project, membership)) {
+  if (project === undefined || !canSeeProject(viewer, project, membership))
     throw validationError('project_id', 'must be the ID of a project that you can see')
-  }
   requirePermission(viewer, membership, 'UPLOAD_VERSION')
   requireTrustedPublisher(viewer, project)
   requireNotMirrored(project)
@@ -183,7 +182,6 @@ async function rejectTooManyDrafts(tx: Tx, projectId: string): Promise<void> {
   const count = await countRows(
     tx.selectFrom('version').where('project_id', '=', projectId).where('draft_expires', 'is not', null),
   )
-  if (count >= INCOMPLETE_DRAFTS_MAX) {
+  if (count >= INCOMPLETE_DRAFTS_MAX)
     throw invalidInput(`A project can have at most ${INCOMPLETE_DRAFTS_MAX} incomplete drafts`, 'status')
-  }
 }

@@ -50,15 +50,12 @@ export async function resolveDependencies(
     ({ project_id, version_id, file_name, dependency_type, declared_id }, index) => {
       const field = `${at}.${index}`
       const ofVersion = version_id == null ? null : projectOf.get(version_id)
-      if (ofVersion === undefined) {
+      if (ofVersion === undefined)
         throw validationError(`${field}.version_id`, 'must be the ID of a version that you can see')
-      }
-      if (project_id != null && !projectIds.has(project_id)) {
+      if (project_id != null && !projectIds.has(project_id))
         throw validationError(`${field}.project_id`, 'must be the ID of a project that you can see')
-      }
-      if (ofVersion !== null && project_id != null && ofVersion !== project_id) {
+      if (ofVersion !== null && project_id != null && ofVersion !== project_id)
         throw validationError(`${field}.version_id`, 'must be the ID of a version of the project in project_id')
-      }
       return {
         project_id: ofVersion ?? project_id ?? null,
         version_id: version_id ?? null,

@@ -129,9 +129,8 @@ function rejectDuplicates(parts: readonly UploadedPart[]): void {
     const other = names.get(fileNameKey(filename))
     if (other === filename) throw invalidInput(`Two files of this request are named ${filename}`, name)
     if (other !== undefined) throw oneFile(filename, other, name)
-    if (contents.has(staged.sha512)) {
+    if (contents.has(staged.sha512))
       throw invalidInput(`The file in part ${name} has the same content as another file in this request`, name)
-    }
     names.set(fileNameKey(filename), filename)
     contents.add(staged.sha512)
   }

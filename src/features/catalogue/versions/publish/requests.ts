@@ -225,9 +225,8 @@ export function checkDependencies(dependencies: readonly DependencyInput[], at: 
   const refusals = new Refusals()
   refusals.each(dependencies, ({ project_id, version_id, file_name }, index) => {
     const field = `${at}.${index}`
-    if (project_id == null && version_id == null && file_name == null) {
+    if (project_id == null && version_id == null && file_name == null)
       throw validationError(field, 'must contain a project_id, a version_id or a file_name')
-    }
     for (const [key, id] of Object.entries({ project_id, version_id })) {
       if (id != null && !isIdForm(id)) throw validationError(`${field}.${key}`, 'is not a base62 identifier')
     }

@@ -74,9 +74,8 @@ export function readLength(headers: IncomingHttpHeaders): number | null {
 
 export function readMetadata(headers: IncomingHttpHeaders): string {
   const text = headers['upload-metadata'] ?? ''
-  if (typeof text !== 'string' || text.length > METADATA_LENGTH_MAX) {
+  if (typeof text !== 'string' || text.length > METADATA_LENGTH_MAX)
     throw invalidInput(`upload-metadata must have at most ${METADATA_LENGTH_MAX} characters`, 'upload-metadata')
-  }
   metadataOf(text)
   return text
 }
@@ -87,9 +86,8 @@ export function metadataOf(text: string): ReadonlyMap<string, string> {
   if (text.trim() === '') return values
   for (const pair of text.split(',')) {
     const [key = '', value = '', ...more] = pair.trim().split(' ')
-    if (key === '' || more.length > 0 || !/^[\x21-\x7e]+$/.test(key) || !/^[A-Za-z0-9+/]*={0,2}$/.test(value)) {
+    if (key === '' || more.length > 0 || !/^[\x21-\x7e]+$/.test(key) || !/^[A-Za-z0-9+/]*={0,2}$/.test(value))
       throw invalidInput('upload-metadata must be a list of keys with Base64 values', 'upload-metadata')
-    }
     if (values.has(key)) throw invalidInput(`upload-metadata has the key ${key} twice`, 'upload-metadata')
     values.set(key, Buffer.from(value, 'base64').toString())
   }
@@ -108,8 +106,7 @@ export function readChecksum(headers: IncomingHttpHeaders): Checksum | undefined
     throw invalidInput(`upload-checksum must begin with ${ALGORITHMS.join(', ')}`, 'upload-checksum')
   const hash = createHash(algorithm)
   const wanted = Buffer.from(value, 'base64')
-  if (wanted.length !== createHash(algorithm).digest().length) {
+  if (wanted.length !== createHash(algorithm).digest().length)
     throw invalidInput(`upload-checksum must have a ${algorithm} checksum in Base64`, 'upload-checksum')
-  }
   return { update: (chunk) => void hash.update(chunk), matches: () => hash.digest().equals(wanted) }
 }

@@ -116,9 +116,8 @@ export async function eraseUploads(tx: Tx, ids: readonly string[]): Promise<numb
   if (ids.length === 0) return 0
   const parts = await tx.deleteFrom('upload_part').where('upload_id', 'in', ids).returning('storage_key').execute()
   const keys = parts.map(({ storage_key }) => storage_key)
-  for (let start = 0; start < keys.length; start += KEYS_PER_JOB) {
+  for (let start = 0; start < keys.length; start += KEYS_PER_JOB)
     await removeLater(tx, keys.slice(start, start + KEYS_PER_JOB))
-  }
   const rows = await tx.deleteFrom('upload').where('id', 'in', ids).returning('id').execute()
   return rows.length
 }

@@ -98,9 +98,8 @@ describe('the protocol', () => {
       await send('DELETE', path)
     }
     const path = await create(11)
-    for (const checksum of ['crc32 AAAA', 'sha1 AAAA', 'sha1']) {
+    for (const checksum of ['crc32 AAAA', 'sha1 AAAA', 'sha1'])
       assert.equal((await patch(path, 0, body, { headers: { 'upload-checksum': checksum } })).status, 400, checksum)
-    }
     await send('DELETE', path)
   })
 
@@ -156,9 +155,8 @@ describe('the protocol', () => {
     const conflict = await patch(path, 3, body)
     assert.equal(conflict.status, 409)
     assert.equal(conflict.headers['upload-offset'], '0')
-    for (const offset of ['-1', 'x', '1.5']) {
+    for (const offset of ['-1', 'x', '1.5'])
       assert.equal((await patch(path, 0, body, { headers: { 'upload-offset': offset } })).status, 400)
-    }
     assert.equal((await patch(path, 0, Buffer.alloc(11))).status, 413)
     assert.equal((await patch(path, 0, Buffer.alloc(200_000), { chunked: true })).status, 413)
     assert.equal((await send('HEAD', path)).headers['upload-offset'], '0')
@@ -308,9 +306,8 @@ describe('limits', () => {
     assert.equal(made.filter(({ status }) => status === 201).length, 20)
     const refused = made.find(({ status }) => status === 400)
     assert.equal(JSON.parse(refused?.body ?? '{}').error, 'LimitReached')
-    for (const { id } of JSON.parse((await send('GET', '/v3/upload', { as: person })).body)) {
+    for (const { id } of JSON.parse((await send('GET', '/v3/upload', { as: person })).body))
       await send('DELETE', `/v3/upload/${id}`, { as: person })
-    }
     const large = { 'upload-length': String(500 * 1024 * 1024) }
     for (let n = 0; n < 4; n += 1)
       assert.equal((await send('POST', '/v3/upload', { as: person, headers: large })).status, 201)

@@ -59,9 +59,8 @@ export async function findNamedUploads(
 
 function named({ fileRules }: Pick<Deps, 'fileRules'>, { id, metadata, received }: UploadRow, field: string) {
   const filename = metadataOf(metadata).get('filename')
-  if (filename === undefined || filename === '') {
+  if (filename === undefined || filename === '')
     throw validationError(field, 'has no file name: send filename in Upload-Metadata')
-  }
   checkFilename(fileRules, field, filename)
   return { id, filename, sizeBytes: received }
 }
@@ -100,9 +99,8 @@ async function stageUpload(deps: Deps, { id, part, sizeBytes }: NamedUpload): Pr
     others.length === 0 &&
     !only.sealed &&
     only.size_bytes === sizeBytes
-  ) {
+  )
     return extensible.stageStored({ key: only.storage_key, sizeBytes })
-  }
   const source = Readable.from(read(deps, rows), { objectMode: true })
   const staged = await deps.files.stage(source, { maxBytes: FILE_BYTES_MAX, field: part })
   if (staged.sizeBytes === sizeBytes) return staged

@@ -122,9 +122,8 @@ function compare(now: readonly Entry[], before: readonly Entry[] = []): EntryRow
       labels: labelsOf(entry.name),
     }
   })
-  for (const { name, sizeBytes } of old.values()) {
+  for (const { name, sizeBytes } of old.values())
     rows.push({ path: name, size: null, size_before: sizeBytes, state: 'removed', labels: labelsOf(name) })
-  }
   return rows.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0))
 }
 

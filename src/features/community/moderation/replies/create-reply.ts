@@ -14,9 +14,8 @@ type ReplyDeps = Pick<Deps, 'db' | 'cache' | 'now'>
 export async function createReply(deps: ReplyDeps, fields: NewReply): Promise<ReplyRow> {
   return transaction(deps, async (tx) => {
     const positions = await lockReplies(tx)
-    if (positions.length >= REPLIES_MAX) {
+    if (positions.length >= REPLIES_MAX)
       throw new ApiError('limit_reached', `This instance has reached its limit for saved replies (${REPLIES_MAX})`)
-    }
     const now = new Date(deps.now())
     const position = Math.max(0, ...positions.map((row) => row.position)) + 1
     return tx

@@ -109,13 +109,11 @@ test('markup is stored as it is; blank, long and unknown values are rejected wit
     ['language', 'English'],
     ['language', 'e'],
   ]
-  for (const [field, value] of refused) {
+  for (const [field, value] of refused)
     assertError(await t.as(mira).post(PATH, { ...REPLY, [field]: value }), 400, 'validation_error', field)
-  }
   const id = await create()
-  for (const [field, value] of refused) {
+  for (const [field, value] of refused)
     assertError(await t.as(mira).patch(`${PATH}/${id}`, { [field]: value }), 400, 'validation_error', field)
-  }
 })
 
 test('replies are for moderators with THREAD_READ and THREAD_WRITE', async () => {
@@ -127,9 +125,8 @@ test('replies are for moderators with THREAD_READ and THREAD_WRITE', async () =>
     t.as(token).put(`${PATH}/order`, { ids: [id] }),
   ]
   const reader = await t.make.pat(mira, scopeBits('ALL_BUT', 'THREAD_WRITE'))
-  for (const answer of await Promise.all([...writes(user), ...writes(reader), t.as(user).get(PATH)])) {
+  for (const answer of await Promise.all([...writes(user), ...writes(reader), t.as(user).get(PATH)]))
     assertError(answer, 403, 'unauthorized')
-  }
   assert.equal((await t.as(reader).get(PATH)).statusCode, 200)
   assertError(await t.anyone.get(PATH), 401, 'unauthorized')
   assert.equal((await list())[0]?.title, REPLY.title)

@@ -275,9 +275,7 @@ test('invalid requests name the field, and unknown content is 404', async () => 
     ['message', { message: 'x'.repeat(2001) }],
     ['reference', { reference: 'x'.repeat(257) }],
   ]
-  for (const [field, change] of refused) {
-    assertError(await send({ ...good, ...change }), 400, 'validation_error', field)
-  }
+  for (const [field, change] of refused) assertError(await send({ ...good, ...change }), 400, 'validation_error', field)
   assertError(await send({ ...good, id: newId() }), 404, 'not_found')
   assertError(await send({ ...good, projects: [newId()] }), 404, 'not_found')
   const hash = randomBytes(64).toString('hex')

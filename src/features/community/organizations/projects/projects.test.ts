@@ -75,9 +75,8 @@ test('entering takes the owner of the project, a member of the organization, wit
   assertError(await add(maker, organization.id, project.id), 403, 'unauthorized')
   await make.member(organization.teamId, maker, { organization_permissions: 255 - 16 })
   await make.member(organization.teamId, partner, { organization_permissions: 255 })
-  for (const by of [maker, partner, head, stranger, admin]) {
+  for (const by of [maker, partner, head, stranger, admin])
     assertError(await add(by, organization.id, project.id), 403, 'unauthorized')
-  }
   const edit = { organization_permissions: 16 }
   await t.as(head).patch(`/v3/team/${organization.teamId}/members/${maker.id}`, edit)
   assert.equal((await add(maker, organization.id, project.id)).statusCode, 204)
@@ -144,9 +143,8 @@ test('removing a project: the named member owns it, and the organization loses i
   assertError(await remove(colleague, organization.id, first.id, heir), 403, 'unauthorized')
 
   assert.equal((await remove(remover, organization.slug, first.slug, heir)).statusCode, 204)
-  for (const path of [`/v3/project/${first.id}`, `/v3/version/${version}`]) {
+  for (const path of [`/v3/project/${first.id}`, `/v3/version/${version}`])
     assert.deepEqual([await status(colleague, path), await status(heir, path)], [404, 200])
-  }
   assert.equal((await t.as(heir).get(`/v3/project/${first.id}`)).json().organization_id, null)
   assertError(await t.as(heir).get(`/v3/project/${first.id}/organization`), 404, 'not_found')
   const [row, ...others] = await team(heir, first.teamId)
@@ -177,9 +175,8 @@ test('of parallel additions to two organizations one counts, and of parallel rem
   const project = await make.project(owner)
   const answers = await Promise.all([...organizations, ...organizations].map(({ id }) => add(owner, id, project.id)))
   assert.deepEqual(statuses(answers), [204, 400, 400, 400])
-  for (const answer of answers.filter(({ statusCode }) => statusCode === 400)) {
+  for (const answer of answers.filter(({ statusCode }) => statusCode === 400))
     assertError(answer, 400, 'invalid_input', 'project_id')
-  }
   const winner = organizations[answers.findIndex(({ statusCode }) => statusCode === 204) % 2]
   if (winner === undefined) throw new Error('unreachable: one of them has won')
   assert.equal((await t.anyone.get(`/v3/project/${project.id}`)).json().organization_id, winner.id)
@@ -206,9 +203,8 @@ test('other users see approved and archived projects in the list, members and mo
     assert.deepEqual(await ids(by, organization.id), [archived, approved])
   for (const by of [head, member, moderator]) assert.equal((await ids(by, organization.id)).length, 5)
   assert.deepEqual(await ids(partner, organization.id), [draft, archived, approved])
-  for (const scope of ['PROJECT_READ', 'ORGANIZATION_READ']) {
+  for (const scope of ['PROJECT_READ', 'ORGANIZATION_READ'])
     assert.equal((await ids(await t.make.pat(head, scopeBits('ALL_BUT', scope)), organization.id)).length, 2)
-  }
 })
 
 test('the organization of a project: only of a visible one; each scope opens its own half', async () => {

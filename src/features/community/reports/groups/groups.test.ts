@@ -78,9 +78,8 @@ test('groups are filtered by state, kind and reason, and paged; a deleted item s
     ['item_type', 'song'],
     ['count', 101],
     ['offset', -1],
-  ] as const) {
+  ] as const)
     assertError(await t.as(mira).get(GROUPS, { query: { [field]: value } }), 400, 'invalid_input', field)
-  }
 })
 
 test('10,000 reports need the same number of statements as one', async () => {

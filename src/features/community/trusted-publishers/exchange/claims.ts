@@ -40,12 +40,10 @@ const EVENTS: Readonly<Record<CiKind, readonly string[]>> = {
 
 /** Returns why others can have proposed the code of a build; undefined if only members of the repository can have written it. */
 export function proposalOf({ kind }: CiIssuer, { event, ref }: BuildClaims): string | undefined {
-  if (!EVENTS[kind].includes(event)) {
+  if (!EVENTS[kind].includes(event))
     return `Builds of the event \`${event}\` cannot publish, because others can propose their code. Use one of ${EVENTS[kind].join(', ')}`
-  }
-  if (!/^refs\/(?:heads|tags)\/./.test(ref)) {
+  if (!/^refs\/(?:heads|tags)\/./.test(ref))
     return `Builds of the ref \`${ref}\` cannot publish, because it is not a branch or a tag of the repository`
-  }
   return undefined
 }
 
@@ -59,9 +57,8 @@ function githubClaims({ issuer, kind }: CiIssuer, payload: Payload): BuildClaims
   const ref = required(payload, 'ref')
   const caller = withoutRef(required(payload, 'workflow_ref'), ref)
   const called = optional(payload, 'job_workflow_ref')
-  if (!caller.toLowerCase().startsWith(`${repository.toLowerCase()}/`)) {
+  if (!caller.toLowerCase().startsWith(`${repository.toLowerCase()}/`))
     throw new RefusedToken('no_publisher', `The workflow ${caller} is not in the repository ${repository}`)
-  }
   const calledWorkflow = called === undefined ? undefined : calledPath(called)
   const run = optional(payload, 'run_id') ?? ''
   const host = kind === 'github' ? siteOf(issuer, optional(payload, 'server_url')) : undefined
@@ -89,9 +86,8 @@ function gitlabClaims({ issuer }: CiIssuer, payload: Payload): BuildClaims {
   const config = withoutRef(required(payload, 'ci_config_ref_uri'), ref)
   const [place = '', path] = config.split('//')
   const isOwn = place.toLowerCase().endsWith(`/${repository.toLowerCase()}`)
-  if (path === undefined || !isOwn) {
+  if (path === undefined || !isOwn)
     throw new RefusedToken('no_publisher', `The configuration ${config} is not in the repository ${repository}`)
-  }
   const run = optional(payload, 'pipeline_id') ?? ''
   return {
     repository,
@@ -143,9 +139,8 @@ function optional(payload: Payload, name: string): string | undefined {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value)
   if (typeof value !== 'string' || value === '') return undefined
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they must not reach logs and pages
-  if (value.length > TEXT_MAX || /[\u0000-\u001f\u007f]/.test(value)) {
+  if (value.length > TEXT_MAX || /[\u0000-\u001f\u007f]/.test(value))
     throw new RefusedToken('malformed', `The claim ${name} is too long or has control characters`)
-  }
   return value
 }
 

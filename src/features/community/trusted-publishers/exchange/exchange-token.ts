@@ -64,9 +64,8 @@ async function exchangeVerified(
   const build = readClaims(verified.issuer, verified.payload)
   const facts = { issuer: verified.issuer.issuer, repository: build.repository, run: build.run }
   const projectId = project === undefined ? undefined : await findProjectId(deps.db, project)
-  if (project !== undefined && projectId === undefined) {
+  if (project !== undefined && projectId === undefined)
     throw new RefusedToken('no_publisher', 'No project with a trusted publisher has this ID or slug', facts)
-  }
   const publisher = await choosePublisher(deps.db, { issuer: verified.issuer, build, projectId, facts })
   const proposal = proposalOf(verified.issuer, build)
   if (proposal !== undefined) throw new RefusedToken('event', proposal, facts)
@@ -114,9 +113,8 @@ async function choosePublisher(db: Db, { issuer, build, projectId, facts }: Choi
     const reason = 'No build that names its project has used this trusted publisher yet'
     throw invalidInput(`${reason}. Name the project in \`project\``, 'project')
   }
-  if (owners.size > 1 && projectId === undefined) {
+  if (owners.size > 1 && projectId === undefined)
     throw invalidInput('The build is a trusted publisher of several projects. Name one of them in `project`', 'project')
-  }
   return usable.find(({ project_id }) => project_id !== null) ?? first
 }
 
@@ -169,9 +167,8 @@ async function pinRepository(
         and other.repository = ${build.repository}) then repository else ${build.repository} end
     where id = ${id} and coalesce(repository_id, ${repositoryId}) is not distinct from ${repositoryId}
       and coalesce(owner_id, ${ownerId}) is not distinct from ${ownerId}`.execute(tx)
-  if (numAffectedRows !== 1n) {
+  if (numAffectedRows !== 1n)
     throw new RefusedToken('no_publisher', 'The trusted publisher was changed during the exchange. Try again', facts)
-  }
 }
 
 /** The claims that the version shows. */

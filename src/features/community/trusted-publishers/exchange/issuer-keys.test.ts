@@ -48,9 +48,8 @@ const jwk = (kid: string, key = generateKeyPairSync('rsa', { modulusLength: 2048
 })
 
 async function assertNothingStored(): Promise<void> {
-  for (const table of ['used_ci_token', 'publisher_token'] as const) {
+  for (const table of ['used_ci_token', 'publisher_token'] as const)
     assert.deepEqual(await t.deps.db.selectFrom(table).selectAll().execute(), [])
-  }
 }
 
 test('a service that redirects, lies or sends something else cannot be used, until it answers correctly', async () => {

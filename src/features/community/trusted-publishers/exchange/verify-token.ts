@@ -39,9 +39,8 @@ export async function verifyToken(
     throw new RefusedToken('malformed', `The algorithm of the token must be one of ${allowed}`, facts)
   }
   const set = await keys.get(issuer.issuer, header.kid)
-  if (set === 'unavailable') {
+  if (set === 'unavailable')
     throw new ApiError('external_service_error', `The keys of ${issuer.name} cannot be read. Try again later.`)
-  }
   if (set === 'unknown')
     throw new RefusedToken('unknown_key', `${issuer.name} has no key with the ID of the token`, facts)
   const payload = await readSigned(text, { find: set.find, algorithms: issuer.algorithms }, facts)
@@ -52,9 +51,8 @@ export async function verifyToken(
   }
   const expires = checkTimes(payload, { issuer, nowS: now / 1000 })
   const tokenId = payload['jti']
-  if (typeof tokenId !== 'string' || tokenId === '' || tokenId.length > ID_LENGTH_MAX) {
+  if (typeof tokenId !== 'string' || tokenId === '' || tokenId.length > ID_LENGTH_MAX)
     throw new RefusedToken('malformed', 'The token must have an ID (jti)', facts)
-  }
   return { issuer, payload, tokenId, rememberUntil: new Date((expires + LEEWAY_S + 5) * 1000) }
 }
 
@@ -77,9 +75,8 @@ async function parse(text: string): Promise<Parsed> {
   if (typeof alg !== 'string') throw new RefusedToken('malformed', 'The token names no algorithm')
   if (alg === 'none' || alg.startsWith('HS'))
     throw new RefusedToken('malformed', `The algorithm ${alg.slice(0, 16)} is not allowed`)
-  if (typeof kid !== 'string' || kid === '' || kid.length > ID_LENGTH_MAX) {
+  if (typeof kid !== 'string' || kid === '' || kid.length > ID_LENGTH_MAX)
     throw new RefusedToken('malformed', 'The token names no key (kid)')
-  }
   const forbidden = FORBIDDEN_HEADERS.find((name) => name in header)
   if (forbidden !== undefined) throw new RefusedToken('malformed', `The header ${forbidden} is not allowed`)
   return { header: { alg, kid }, claimed }
@@ -105,14 +102,12 @@ function checkTimes(
 ): number {
   const facts = { issuer: issuer.issuer }
   const { exp, iat, nbf } = payload
-  if (typeof exp !== 'number' || typeof iat !== 'number' || (nbf !== undefined && typeof nbf !== 'number')) {
+  if (typeof exp !== 'number' || typeof iat !== 'number' || (nbf !== undefined && typeof nbf !== 'number'))
     throw new RefusedToken('malformed', 'The token must have the times exp and iat as numbers', facts)
-  }
   if (exp + LEEWAY_S <= nowS) throw new RefusedToken('expired', 'The token has expired', facts)
   if (exp - iat > LIFETIME_MAX_S) throw new RefusedToken('expired', 'The token is valid for more than 24 hours', facts)
-  if (iat - LEEWAY_S > nowS || (nbf !== undefined && nbf - LEEWAY_S > nowS)) {
+  if (iat - LEEWAY_S > nowS || (nbf !== undefined && nbf - LEEWAY_S > nowS))
     throw new RefusedToken('not_yet_valid', 'The token is not valid yet', facts)
-  }
   if (nowS - iat > issuer.maxAgeSeconds + LEEWAY_S) {
     const minutes = issuer.maxAgeSeconds / 60
     throw new RefusedToken(

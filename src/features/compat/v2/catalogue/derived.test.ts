@@ -107,9 +107,8 @@ async function expectedProject(v3: Json): Promise<Json> {
 
 function expectedVersion(v3: Json): Json {
   const { project_types: _, games: __, scheduled_at: ___, ordering: ____, revision: _____, ...rest } = v3
-  for (const field of ['mrpack_loaders', 'singleplayer', 'client_and_server', 'client_only', 'server_only']) {
+  for (const field of ['mrpack_loaders', 'singleplayer', 'client_and_server', 'client_only', 'server_only'])
     delete rest[field]
-  }
   const isPack = (v3['loaders'] as Texts).includes('mrpack') && v3['mrpack_loaders'] !== undefined
   return {
     ...rest,

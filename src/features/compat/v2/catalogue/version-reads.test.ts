@@ -55,9 +55,8 @@ test('a version has every key of its older shape', async () => {
   assert.deepEqual(await read(`/v2/project/${project.slug}/version`, { include_changelog: 'false' }), [brief])
   assert.deepEqual(await read('/v2/versions', { ids: `["${version.id}"]` }), [expected])
   assert.deepEqual(await read('/v2/versions', { ids: `["${version.id}"]`, include_changelog: 'false' }), [brief])
-  for (const name of ['1.0.0', version.id]) {
+  for (const name of ['1.0.0', version.id])
     assert.deepEqual(await read(`/v2/project/${project.id}/version/${name}`), expected)
-  }
 })
 
 test('a list is filtered, cut and ordered as in the v3 API; unknown words match nothing', async () => {
@@ -77,9 +76,8 @@ test('a list is filtered, cut and ordered as in the v3 API; unknown words match 
   assert.deepEqual(await list({ limit: '999999999999' }), [beta.id, older.id])
   assert.deepEqual(await list({ limit: '-1' }), [])
   assert.deepEqual(await list({ offset: '-1', limit: '9'.repeat(30) }), [beta.id, older.id])
-  for (const unreadable of ['fabric', '"fabric"', '["fabric"', '{"fabric":1}', '[1]', 'null']) {
+  for (const unreadable of ['fabric', '"fabric"', '["fabric"', '{"fabric":1}', '[1]', 'null'])
     assert.deepEqual(await list({ loaders: unreadable, game_versions: unreadable }), [beta.id, older.id], unreadable)
-  }
   for (const [query, field] of [
     [{ featured: '"true"' }, 'featured'],
     [{ loaders: JSON.stringify(Array.from({ length: 1001 }, (_, index) => `${index}`)) }, 'loaders'],

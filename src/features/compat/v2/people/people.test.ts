@@ -42,14 +42,12 @@ test('a user is the v3 user with other keys, for other users, themselves and adm
   const person = await t.make.account({ username: 'Beacon-Keeper' })
   const admin = await t.make.account({ role: 'admin' })
   for (const path of [`user/${person.id}`, 'user/beacon-keeper']) {
-    for (const client of [t.anyone, t.as(person), t.as(admin)]) {
+    for (const client of [t.anyone, t.as(person), t.as(admin)])
       assert.deepEqual(await read(`/v2/${path}`, client), older(await read(`/v3/${path}`, client)))
-    }
   }
   const weak = t.as(await t.make.pat(person, parseScopeNames('USER_READ').bits))
-  for (const client of [t.as(person), weak]) {
+  for (const client of [t.as(person), weak])
     assert.deepEqual(await read('/v2/user', client), older(await read('/v3/user', client)))
-  }
   assert.equal((await read('/v2/user', t.as(person))).email, person.email)
   assert.equal((await read('/v2/user', weak)).email, null)
   const [shown] = await read(`/v2/users?${idsOf([person, { id: 'unknown' }])}`)

@@ -233,9 +233,8 @@ describe('editing', () => {
     await t.searchable()
     const facets = JSON.stringify([[`project_id:${mixed.id}`], ['client_side:optional'], ['server_side:required']])
     const { hits } = (await t.anyone.get('/v2/search', { query: { facets } })).json()
-    for (const { client_side, server_side } of [await read(`/v2/project/${mixed.id}`), ...hits]) {
+    for (const { client_side, server_side } of [await read(`/v2/project/${mixed.id}`), ...hits])
       assert.deepEqual({ client_side, server_side }, sides)
-    }
     assert.equal(hits.length, 1)
   })
 
@@ -288,9 +287,8 @@ describe('editing', () => {
       await t.as(stranger).post(`/v2/project/${draft.id}/follow`),
       await t.as(stranger).patch(`/v2/project/${draft.id}/icon?ext=png`, PNG),
       await t.as(stranger).patch('/v2/project/nothing-here', { title: 'Other' }),
-    ]) {
+    ])
       assertAbsent(answer)
-    }
   })
 
   test('a JSON content type also works for an icon and gallery images', async () => {

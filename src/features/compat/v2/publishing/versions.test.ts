@@ -194,9 +194,8 @@ describe('editing', () => {
       ['name', ' '],
       ['version_type', 'nightly'],
       ['featured', 'yes'],
-    ] as const) {
+    ] as const)
       await assertRefused(await owner.patch(`/v2/version/${id}`, { [field]: value }), field)
-    }
     await assertRefused(await owner.patch(`/v2/version/${id}`, { loaders: ['forgery'] }), 'loaders.0')
   })
 

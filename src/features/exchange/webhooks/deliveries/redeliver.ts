@@ -46,7 +46,6 @@ async function requireReady(tx: Tx, webhookId: string, kind: DeliveryRow['event_
   const webhook = await lockWebhook(tx, webhookId)
   if (webhook === undefined) throw notFound('webhook')
   if (!webhook.active) throw new ApiError('conflict', 'This webhook is switched off. Switch it on first.')
-  if ((await countPending(tx, webhookId, kind)) >= WAITING_MAX) {
+  if ((await countPending(tx, webhookId, kind)) >= WAITING_MAX)
     throw new ApiError('limit_reached', `${WAITING_MAX} deliveries of ${kind} are waiting for this webhook already`)
-  }
 }

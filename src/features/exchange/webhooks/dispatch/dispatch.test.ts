@@ -206,9 +206,8 @@ test('a failed delivery is tried nine times in a day, with the same ID, and then
   }
   const planned = [5_000, MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 4 * HOUR_MS, 8 * HOUR_MS, 10 * HOUR_MS]
   assert.equal(pauses.length, planned.length)
-  for (const [index, pause] of planned.entries()) {
+  for (const [index, pause] of planned.entries())
     assert.ok(Math.abs((pauses[index] ?? 0) - pause) <= 0.2 * pause, `${pauses[index]} instead of ${pause}`)
-  }
   assert.ok(t.deps.now() - startedAt < 31 * HOUR_MS)
   assert.deepEqual(await stateOf(hook), [['failed', 9]])
   assert.equal(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size, 1)

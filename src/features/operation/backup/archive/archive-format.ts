@@ -63,9 +63,8 @@ export const truncated = (cause?: unknown): ArchiveError =>
 export function unreadable(cause: unknown): unknown {
   if (cause instanceof ArchiveError) return cause
   const message = cause instanceof Error ? cause.message : String(cause)
-  if (cause instanceof Error && 'syscall' in cause) {
+  if (cause instanceof Error && 'syscall' in cause)
     return new ArchiveError(`The backup cannot be read: ${message}`, { cause })
-  }
   return damaged(message.charAt(0).toLowerCase() + message.slice(1), cause)
 }
 
@@ -73,9 +72,8 @@ export function unreadable(cause: unknown): unknown {
 export function parseHead(bytes: Buffer): Head {
   const value = parse(bytes, 'its head cannot be read')
   const format = typeof value === 'object' && value !== null && 'format' in value ? value.format : undefined
-  if (typeof format === 'number' && format > FORMAT) {
+  if (typeof format === 'number' && format > FORMAT)
     throw new ArchiveError(`The backup has format ${format} of a newer version of Depot. Restore it with that version.`)
-  }
   if (!Value.Check(Head, value)) throw damaged('its head is invalid')
   return value
 }

@@ -48,9 +48,8 @@ export async function openArchive(source: Readable) {
 
   async function readHead(): Promise<Head> {
     const first = await reader.next()
-    if (first?.name !== HEAD || first.size > HEAD_BYTES_MAX) {
+    if (first?.name !== HEAD || first.size > HEAD_BYTES_MAX)
       throw new ArchiveError('The file is not a backup of `depot backup`: it does not start with the head of a backup')
-    }
     const head = parseHead(await first.bytes())
     await see(first)
     return head
@@ -76,9 +75,8 @@ export async function openArchive(source: Readable) {
     if (last?.name !== END || last.size > HEAD_BYTES_MAX) throw truncated()
     const end = parseEnd(await last.bytes())
     if (end.id !== head.id) throw damaged('its end belongs to another backup')
-    if (end.manifestBytes !== manifest.size || end.manifestSha256 !== (await manifest.sha256())) {
+    if (end.manifestBytes !== manifest.size || end.manifestSha256 !== (await manifest.sha256()))
       throw damaged('its manifest was changed')
-    }
     if ((await reader.next()) !== undefined) throw damaged('it continues after its end')
     let count = 0
     for await (const { entry, line } of readEntries(createReadStream(manifestPath))) {

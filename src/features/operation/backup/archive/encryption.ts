@@ -116,9 +116,8 @@ export async function isEncrypted(path: string): Promise<boolean> {
 /** Reads the private keys of an identity file of age. @throws OperatorError The message does not quote the file. */
 export async function parseIdentities(text: string, path: string): Promise<string[]> {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '' && !line.startsWith('#'))
-  if (text.startsWith('age-encryption.org/') || text.startsWith('-----BEGIN AGE')) {
+  if (text.startsWith('age-encryption.org/') || text.startsWith('-----BEGIN AGE'))
     throw new OperatorError(`${path} is encrypted itself. Decrypt it first, for example with \`age --decrypt\`.`)
-  }
   const { Decrypter } = await import('age-encryption')
   const decrypter = new Decrypter()
   try {

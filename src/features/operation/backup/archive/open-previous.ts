@@ -21,17 +21,15 @@ export async function openPrevious(named: string): Promise<Previous> {
   const head = await readHeadOf(fileSource(path))
   const { size } = await stat(path)
   const tail = await buffer(createReadStream(path, { start: Math.max(0, size - TAIL) }))
-  if (tail.subarray(0, END.length).toString() !== END) {
+  if (tail.subarray(0, END.length).toString() !== END)
     throw new ArchiveError(`${path} is truncated; name a complete backup for --since`)
-  }
   const end: End = parseEnd(tail.subarray(BLOCK, tail.indexOf('\n', BLOCK)))
   const start = size - TAIL - Math.ceil(end.manifestBytes / BLOCK) * BLOCK
   const range = { start, end: start + end.manifestBytes - 1 }
   const digest = createHash('sha256')
   for await (const chunk of createReadStream(path, range)) digest.update(chunk)
-  if (digest.digest('hex') !== end.manifestSha256) {
+  if (digest.digest('hex') !== end.manifestSha256)
     throw new ArchiveError(`${path} is damaged; name an intact backup for --since`)
-  }
   return { head, files: readFiles(path, range) }
 }
 

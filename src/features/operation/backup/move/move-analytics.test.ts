@@ -40,9 +40,8 @@ const EVENTS = DOWNLOADS + 5
 
 async function eventsOf(store: AnalyticsStore): Promise<string[]> {
   const all: string[] = []
-  for (const kind of EVENT_KINDS) {
+  for (const kind of EVENT_KINDS)
     await store.readEvents(kind, async (some) => void all.push(...some.map((one) => JSON.stringify(one))))
-  }
   return all.sort()
 }
 

@@ -58,9 +58,8 @@ export async function moveAnalytics(
   target: AnalyticsStore,
   { onProgress = () => {} }: { onProgress?: OnProgress } = {},
 ): Promise<MoveAnalyticsReport> {
-  if (await isServed(deps.pool)) {
+  if (await isServed(deps.pool))
     throw new OperatorError('A server is running. Stop it and run this command again. Nothing was changed.')
-  }
   const folder = join(deps.config.dataDir, FOLDER)
   const source = deps.analytics
   // The counters must include every event of the old store before they follow the new store.
@@ -106,9 +105,8 @@ async function createPlan(
   { source, target, folder }: { source: AnalyticsStore; target: AnalyticsStore; folder: string },
   onRead: (done: number) => void,
 ): Promise<Plan> {
-  if (await hasEvents(target)) {
+  if (await hasEvents(target))
     throw new OperatorError('The new store already has events. Configure an empty database. Nothing was changed.')
-  }
   await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const settledAt = await target.settledAt()

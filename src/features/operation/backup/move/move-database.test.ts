@@ -59,9 +59,8 @@ test('rows, secrets, unfinished uploads, jobs and the writer of backups move; th
     'select * from version order by id',
     'select storage_key from upload_claim',
     "select identifier, run_at::text from graphile_worker.jobs join graphile_worker._private_tasks on identifier = task_identifier where run_at > '2098-01-01'",
-  ]) {
+  ])
     assert.deepEqual((await to.pool.query(statement)).rows, (await from.pool.query(statement)).rows, statement)
-  }
   const { rows } = await to.pool.query("select payload from graphile_worker._private_jobs where key = 'finish-restore'")
   assert.deepEqual(rows, [{ payload: { is_move: true } }])
   const using = { ...env, DATABASE_URL: to.connectionString }

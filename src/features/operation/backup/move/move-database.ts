@@ -43,9 +43,8 @@ export async function moveDatabase(
   target: pg.Pool,
   { onProgress = () => {} }: { onProgress?: OnProgress } = {},
 ): Promise<MoveDatabaseReport> {
-  if ((await isServed(source)) || (await isServed(target))) {
+  if ((await isServed(source)) || (await isServed(target)))
     throw new OperatorError('A server is running. Stop it and run this command again. Nothing was changed.')
-  }
   return withConnection(source, 'depot-move', (from) =>
     withConnection(target, 'depot-move', async (to) => {
       const { rows } = await to.query('select pg_try_advisory_lock($1) as is_mine, pg_backend_pid() as pid', [

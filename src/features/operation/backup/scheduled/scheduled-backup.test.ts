@@ -94,9 +94,8 @@ test('the second backup stores no file again, and each of them is restored by it
     `select details ->> 'name' as name from audit_entry where action = 'backup.made' order by id desc limit 2`,
   )
   assert.deepEqual(rows, [{ name: second.name }, { name: first.name }])
-  for (const name of await namesIn(target)) {
+  for (const name of await namesIn(target))
     assert.equal((await stat(join(target, 'objects', name))).mode & 0o077, 0, `${name} is for its owner only`)
-  }
 })
 
 test('only the newest BACKUP_KEEP backups remain, and a pack goes with the last backup that needs it', async () => {

@@ -183,9 +183,8 @@ export const objectSource = ({ files, address }: Pick<Target, 'files' | 'address
   name: `${key} of ${address}`,
   async open(): Promise<Readable> {
     const opened = await files.open(key)
-    if (opened === undefined) {
+    if (opened === undefined)
       throw new OperatorError(`BACKUP_TARGET ${address} does not contain ${key} any more. Choose another backup.`)
-    }
     return opened.stream
   },
 })

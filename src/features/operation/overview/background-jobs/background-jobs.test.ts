@@ -18,9 +18,8 @@ async function addJob(task: string, change = ''): Promise<string> {
     [task, task === 'files.remove' ? '{"keys":[]}' : '{}'],
   )
   const id = rows[0]?.id ?? ''
-  if (change !== '') {
+  if (change !== '')
     await t.deps.pool.query(`update graphile_worker._private_jobs set ${change} where id = $1::bigint`, [id])
-  }
   return id
 }
 

@@ -12,9 +12,8 @@ export async function loadFigures(db: Db, period: Period, now: number): Promise<
   const known = await listFigures(db, { span, since, until, stepSeconds: stepMs / 1000 })
   const byTime = new Map(known.map((point) => [point.at.getTime(), point]))
   const points: FigurePoint[] = []
-  for (let at = since.getTime(); at < until.getTime(); at += stepMs) {
+  for (let at = since.getTime(); at < until.getTime(); at += stepMs)
     points.push(byTime.get(at) ?? { at: new Date(at), ...noFigures(), durations: noDurations(), in_review: null })
-  }
   return {
     period,
     since: since.toISOString(),

@@ -117,9 +117,8 @@ test('name and expiry are checked at their limits', async () => {
     new Date(t.deps.now() + MINUTE_MS).toISOString(),
     inDays(10 * 366),
     inDays(1).replace('Z', '+00:00'),
-  ]) {
+  ])
     assert.equal((await create(person, { expires })).statusCode, 201)
-  }
 })
 
 test('the list has the own tokens, newest first, expired ones too', async () => {
@@ -277,7 +276,6 @@ test('a NUL in a key is named with its field', async () => {
   for (const [body, field] of [
     [{ ...valid(), 'bad\u0000key': 1 }, 'bad\uFFFDkey'],
     [{ ...valid(), more: { 'a\u0000': 1 } }, 'more.a\uFFFD'],
-  ] as const) {
+  ] as const)
     assertError(await t.as(person).post(PAT, body), 400, 'validation_error', field)
-  }
 })

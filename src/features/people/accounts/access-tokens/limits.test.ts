@@ -97,18 +97,16 @@ test('a token that is limited to networks works only from there, and other uses 
     organizations: null,
     addresses: ['192.0.2.0/24', '198.51.100.4/32', '2001:db8::/32'],
   })
-  for (const address of ['192.0.2.200', '2001:db8:1::1', '198.51.100.4', '::ffff:192.0.2.9']) {
+  for (const address of ['192.0.2.200', '2001:db8:1::1', '198.51.100.4', '::ffff:192.0.2.9'])
     assert.equal((await get(token, '/v3/user', address)).statusCode, 200, address)
-  }
   // Not limited to resources, so it can do everything that its scopes allow.
   assert.equal((await get(token, `/v3/user/${owner.id}/notifications`)).statusCode, 200)
   const refusals = async () =>
     (await t.as(owner).get('/_internal/account/audit-log', FROM('192.0.2.1')))
       .json()
       .entries.filter((entry: { action: string }) => entry.action === 'token.address_refused')
-  for (const address of ['192.0.3.1', '2001:db9::1', '198.51.100.5']) {
+  for (const address of ['192.0.3.1', '2001:db9::1', '198.51.100.5'])
     assertError(await get(token, '/v3/user', address), 401, 'unauthorized')
-  }
   assert.deepEqual(
     (await refusals()).map((entry: { subject: { id: string } }) => entry.subject.id),
     [id],
@@ -138,9 +136,8 @@ test('limits are checked and cannot be changed', async () => {
     [{}, 'limits'],
     [{ projects: Array(101).fill(id) }, 'limits.projects'],
     ['everything', 'limits'],
-  ] as const) {
+  ] as const)
     assertError(await create(owner, limits), 400, 'validation_error', field)
-  }
   const made = (await create(owner, { projects: [id] })).json()
   const change = await t.as(owner).patch(`/_internal/pat/${made.id}`, { limits: { projects: [] } }, FROM('192.0.2.1'))
   assertError(change, 400, 'validation_error', 'limits')

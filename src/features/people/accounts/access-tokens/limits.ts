@@ -54,9 +54,8 @@ const UNLIMITED: LimitColumns = { project_ids: null, organization_ids: null, add
 export async function checkLimits(db: Db, accountId: string, limits: TokenLimits | null): Promise<LimitColumns> {
   if (limits === null) return UNLIMITED
   const { projects = [], organizations = [], addresses = [] } = limits
-  if (projects.length + organizations.length + addresses.length === 0) {
+  if (projects.length + organizations.length + addresses.length === 0)
     throw validationError('limits', 'must contain projects, organizations or addresses')
-  }
   for (const [name, values] of Object.entries({ projects, organizations, addresses })) {
     if (values.length > ENTRIES_MAX) throw validationError(`limits.${name}`, `must have at most ${ENTRIES_MAX} entries`)
   }

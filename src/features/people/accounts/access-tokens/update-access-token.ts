@@ -23,9 +23,8 @@ export async function updateAccessToken(
 ): Promise<void> {
   const values = toTokenColumns(patch, { now: deps.now(), config: deps.config })
   const current = (await listAccessTokens(deps.db, viewer.id)).find((row) => row.id === id)
-  if (values.expires !== undefined && current !== undefined && new Date(values.expires) > current.expires) {
+  if (values.expires !== undefined && current !== undefined && new Date(values.expires) > current.expires)
     await confirmOwner(deps, viewer, { password, code })
-  }
   await transaction(deps, async (tx, changed) => {
     const row = await tx
       .updateTable('personal_access_token')

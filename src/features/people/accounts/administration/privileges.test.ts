@@ -108,9 +108,8 @@ test("no token of an admin acts on another user's account, also with the passwor
     assert.deepEqual(await stateOf(person), before, operation.name)
   }
   for (const body of [{ role: 'developer' }, { badges: 1 }]) {
-    for (const token of tokens) {
+    for (const token of tokens)
       assertError(await t.as(token).patch(`/v3/user/${admin.id}`, { ...body, password: PASSWORD }), 403, 'unauthorized')
-    }
   }
 })
 
@@ -154,9 +153,8 @@ test('an admin also confirms before they change their own role or badges', async
   const admin = await makeAdmin()
   await forget(admin)
   const change = (body: object) => t.as(admin).patch(`/v3/user/${admin.id}`, body)
-  for (const body of [{ badges: 1 }, { role: 'developer' }]) {
+  for (const body of [{ badges: 1 }, { role: 'developer' }])
     assertError(await change(body), 401, 'unauthorized', 'password')
-  }
   assert.equal((await change({ role: 'developer', password: PASSWORD })).statusCode, 204)
 })
 

@@ -127,9 +127,8 @@ test('a reset emails a link that sets a password once and ends all sessions', as
 
 test('the reset accepts a name, ID or email address, and responds the same for unknown users', async () => {
   const member = await makeMember(t)
-  for (const name of [member.username.toUpperCase(), member.id, member.email.toUpperCase()]) {
+  for (const name of [member.username.toUpperCase(), member.id, member.email.toUpperCase()])
     assert.equal((await reset(name)).statusCode, 204)
-  }
   assert.equal((await mailsTo(t, member.email, RESET_SUBJECT)).length, 3)
   const mails = (await t.mails()).length
   for (const name of ['nobody-here', 'nobody@example.org', '', '../..']) {

@@ -38,9 +38,8 @@ export function toInvitation(
   nowMs: number,
 ): InvitationInput {
   const at = expires === undefined ? nowMs + LIFETIME_DEFAULT_MS : Date.parse(expires)
-  if (!(at > nowMs && at <= nowMs + LIFETIME_MAX_MS)) {
+  if (!(at > nowMs && at <= nowMs + LIFETIME_MAX_MS))
     throw validationError('expires', 'must be in the future, at most 366 days from now')
-  }
   if (email !== null) checkEmail(email)
   checkStorable(note, 'note')
   return { uses, expires: new Date(at), email, note: note.trim() }

@@ -82,9 +82,8 @@ test('reports with another signature, key or form are rejected and revoke nothin
     { 'github-public-key-signature': '' },
     { 'github-public-key-identifier': 'old' },
     { 'github-public-key-identifier': 'unknown' },
-  ]) {
+  ])
     assertError(await report(list, headers), 401, 'unauthorized')
-  }
   assertError(await report('{'), 400, 'invalid_input', 'body')
   assertError(await report({ token }), 400, 'invalid_input', 'body')
   assertError(await report([null]), 400, 'invalid_input', '0.token')

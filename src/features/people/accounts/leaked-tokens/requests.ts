@@ -33,9 +33,8 @@ export function parseReports(body: Buffer): Report[] {
   } catch {
     throw invalidInput('The body must be JSON', 'body')
   }
-  if (!Array.isArray(list) || list.length > REPORTS_MAX) {
+  if (!Array.isArray(list) || list.length > REPORTS_MAX)
     throw invalidInput(`The body must be an array of at most ${REPORTS_MAX} reports`, 'body')
-  }
   return list.map((entry: unknown, index) => {
     const { token, type, url } = (entry ?? {}) as Record<string, unknown>
     if (typeof token !== 'string' || token.length > TOKEN_LENGTH_MAX)

@@ -95,9 +95,8 @@ export function createPasswords(): Passwords {
     check: async (password, owner, field, caller) => {
       checkText(password, field, { min: PASSWORD_LENGTH_MIN, max: PASSWORD_LENGTH_MAX })
       if (repeatsOwner(password, owner)) throw validationError(field, REPEATS_OWNER)
-      if ((await meter.rate(password, wordsOf(owner), caller)).score < SCORE_MIN) {
+      if ((await meter.rate(password, wordsOf(owner), caller)).score < SCORE_MIN)
         throw validationError(field, 'is too easy to guess; use a few unrelated words or a password manager')
-      }
     },
     rate: async (password, owner, caller) => {
       const missing = PASSWORD_LENGTH_MIN - [...password].length

@@ -59,12 +59,10 @@ test('signing out ends a session immediately, by ID or by secret', async () => {
 
 test("rejects another user's session, an unknown one and an invalid ID", async () => {
   const [member, stranger] = [await makeMember(t), await makeMember(t)]
-  for (const id of [stranger.sessionId, stranger.token, 'zzzzzzzz']) {
+  for (const id of [stranger.sessionId, stranger.token, 'zzzzzzzz'])
     assertError(await t.as(member).delete(`/_internal/session/${id}`), 404, 'not_found')
-  }
-  for (const id of ['not-base-62', 'a'.repeat(12), (await t.make.pat(member)).token]) {
+  for (const id of ['not-base-62', 'a'.repeat(12), (await t.make.pat(member)).token])
     assertError(await t.as(member).delete(`/_internal/session/${id}`), 400, 'decoding_error')
-  }
   assert.ok(await works(stranger.token))
 })
 
@@ -110,9 +108,8 @@ test('of parallel refreshes a single one succeeds, and its secret works', async 
 test('only a session can be refreshed', async () => {
   const member = await makeMember(t)
   assertError(await t.anyone.post(REFRESH), 401, 'unauthorized')
-  for (const token of ['nonsense', (await t.make.pat(member)).token, `${member.token.slice(0, -1)}!`]) {
+  for (const token of ['nonsense', (await t.make.pat(member)).token, `${member.token.slice(0, -1)}!`])
     assertError(await t.as({ token }).post(REFRESH), 401, 'unauthorized')
-  }
 })
 
 test('listing and ending sessions need a token with the scope for it', async () => {

@@ -50,9 +50,8 @@ test('tries that are right, or that fail for another reason, leave no count', as
       /the database disconnected/,
     )
   }
-  for (let i = 0; i < 10; i += 1) {
+  for (let i = 0; i < 10; i += 1)
     assert.equal(await guard.attempt(guessOf('b'), 'No', async () => undefined).catch(kindOf), 'invalid_credentials')
-  }
   assert.equal(await guard.attempt(guessOf('b'), 'No', async () => 'session').catch(kindOf), 'ratelimit_error')
   await guard.forgive(guessOf('b'))
   assert.equal(await guard.attempt(guessOf('b'), 'No', async () => 'session'), 'session')

@@ -41,9 +41,8 @@ test('users sign in by name or email address, whatever their case', async () => 
 test('the new session works raw and with Bearer', async () => {
   await makeMember(t, { username: 'bearer' })
   const { session } = (await signIn(t, 'bearer')).json()
-  for (const token of [session, `Bearer ${session}`, `bearer ${session}`]) {
+  for (const token of [session, `Bearer ${session}`, `bearer ${session}`])
     assert.equal((await t.as({ token }).get('/v3/user')).statusCode, 200)
-  }
 })
 
 test('an unknown name, a wrong password and an account without one get the same answer', async () => {

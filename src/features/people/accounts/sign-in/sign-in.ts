@@ -60,9 +60,7 @@ export async function signIn(
     const isUnchanged = locked?.password_hash === account.password_hash && locked.totp_secret === account.totp_secret
     if (locked === undefined || !isUnchanged) throw invalidCredentials(REFUSAL)
     requireActive(locked, now())
-    if (account.totp_secret === null) {
-      return openSession(tx, changed, { account: locked, client, undo, now: now() })
-    }
+    if (account.totp_secret === null) return openSession(tx, changed, { account: locked, client, undo, now: now() })
     await requireUndoing(tx, locked, undo)
     const flow = { kind: 'sign_in_second_factor', accountId: account.id, data: { undo_deletion: undo } } as const
     return { flow: await insertFlow(tx, { ...flow, now: now() }), needs: 'code' as const }

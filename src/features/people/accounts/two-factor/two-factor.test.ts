@@ -171,9 +171,8 @@ test('code and flow are checked at their limits', async () => {
     for (const body of [
       { code: '', flow: '' },
       { code: '1'.repeat(32), flow: 'f'.repeat(128) },
-    ]) {
+    ])
       assertError(await send(body), 401, 'invalid_credentials')
-    }
   }
 })
 

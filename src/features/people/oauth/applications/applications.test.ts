@@ -85,9 +85,8 @@ test('each field is checked at its limits', async () => {
     { ...valid, name: 'abc', description: null, url: null, max_scopes: 0, redirect_uris: [] },
     { ...valid, name: 'a'.repeat(255), description: 'a'.repeat(255), max_scopes: GRANTABLE_SCOPES },
     { ...valid, max_scopes: 2 ** 30, redirect_uris: Array.from({ length: 20 }, (_, i) => `${CALLBACK}/${i}`) },
-  ]) {
+  ])
     assert.equal((await send(body)).statusCode, 201)
-  }
 })
 
 test('applications are managed by sessions only', async () => {
@@ -147,9 +146,8 @@ test('other users cannot edit or delete; moderators can; only the owner can get 
     assertError(await moderator.patch(path, { name: 'Not saved', ...body }), 403, 'unauthorized')
     assert.equal((await admin.patch(path, body)).statusCode, 204)
   }
-  for (const unknown of [`${APP}/zzzzzzzz`, `${APP}/zzzzzzzz/secret`]) {
+  for (const unknown of [`${APP}/zzzzzzzz`, `${APP}/zzzzzzzz/secret`])
     assertError(await t.as(owner).post(unknown), 404, 'not_found')
-  }
   assertError(await t.as(owner).patch(`${APP}/zzzzzzzz`, {}), 404, 'not_found')
   assertError(await t.as(owner).delete(`${APP}/zzzzzzzz`), 404, 'not_found')
   assertError(await t.anyone.get(`${APP}/zzzzzzzz`), 404, 'not_found')

@@ -13,9 +13,8 @@ export function requireEditable<Application extends Owned>(viewer: Viewer, appli
 
 /** Requires the owner or an admin for changes of redirect URIs and scopes. @throws ApiError 403 */
 export function requireCredentialsEditable(viewer: Viewer, application: Owned): void {
-  if (application.account_id !== viewer.id && !isAdmin(viewer)) {
+  if (application.account_id !== viewer.id && !isAdmin(viewer))
     throw forbidden('Only admins can change the redirect URIs and scopes of the applications of others')
-  }
 }
 
 /** Requires the owner, because no one else needs the secret. @throws ApiError 403 */

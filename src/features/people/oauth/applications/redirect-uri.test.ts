@@ -18,9 +18,8 @@ test('https, loopback http and reversed domain names can be registered', () => {
     'http://localhost:3000',
     'org.example.launcher:/cb',
     'org.example.launcher://cb/x',
-  ]) {
+  ])
     assert.equal(redirectUriProblem(uri), undefined, uri)
-  }
 })
 
 test('everything else is rejected', () => {
@@ -68,9 +67,8 @@ test('everything else is rejected', () => {
     'myapp://callback',
     'urn:ietf:wg:oauth:2.0:oob',
     `https://example.org/${'a'.repeat(2029)}`,
-  ]) {
+  ])
     assert.notEqual(redirectUriProblem(uri), undefined, uri)
-  }
   assert.equal(redirectUriProblem(`https://example.org/${'a'.repeat(2028)}`), undefined)
 })
 
@@ -95,16 +93,14 @@ test('an address matches the registered one letter by letter', () => {
     'https://example.org/cb?a=1 ',
     'https://example.org.evil.test/cb?a=1',
     'https://evil.test/https://example.org/cb?a=1',
-  ]) {
+  ])
     assert.ok(!matchesRedirectUri(registered, given), given)
-  }
 })
 
 test('a loopback URI can differ only in its port', () => {
   for (const registered of ['http://127.0.0.1/cb', 'http://127.0.0.1:5000/cb']) {
-    for (const given of ['http://127.0.0.1/cb', 'http://127.0.0.1:1/cb', 'http://127.0.0.1:65535/cb']) {
+    for (const given of ['http://127.0.0.1/cb', 'http://127.0.0.1:1/cb', 'http://127.0.0.1:65535/cb'])
       assert.ok(matchesRedirectUri(registered, given), given)
-    }
     for (const given of [
       'http://127.0.0.1:65536/cb',
       'http://127.0.0.1:0/cb',
@@ -117,9 +113,8 @@ test('a loopback URI can differ only in its port', () => {
       'http://localhost:5000/cb',
       'http://[::1]:5000/cb',
       'https://127.0.0.1:5000/cb',
-    ]) {
+    ])
       assert.ok(!matchesRedirectUri(registered, given), given)
-    }
   }
   assert.ok(matchesRedirectUri('http://[::1]/cb', 'http://[::1]:9/cb'))
   assert.ok(matchesRedirectUri('http://localhost', 'http://localhost:9'))

@@ -48,9 +48,8 @@ export async function updateApplication(
     await tx.deleteFrom('oauth_code').where('client_id', '=', id).execute()
     return before.account_id
   })
-  if (changesCredentials && accountId !== viewer.id) {
+  if (changesCredentials && accountId !== viewer.id)
     recordEvent(deps, 'oauth.application_changed_by_admin', { application_id: id, admin_id: viewer.id })
-  }
 }
 
 /** Replaces the redirect URIs; returns whether it removed one. */

@@ -67,9 +67,8 @@ export async function readAuthorizeRequest(db: Db, query: AuthorizeQuery): Promi
   const redirectUri = requireText(query, 'redirect_uri')
   const application = await findApplication(db, clientId)
   if (application === undefined) throw notFound('application')
-  if (!application.redirect_uris.some(({ uri }) => matchesRedirectUri(uri, redirectUri))) {
+  if (!application.redirect_uris.some(({ uri }) => matchesRedirectUri(uri, redirectUri)))
     throw invalidInput('redirect_uri is not a registered redirect URI of the application', 'redirect_uri')
-  }
   return readRest(query, application, redirectUri)
 }
 

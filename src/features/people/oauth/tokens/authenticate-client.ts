@@ -27,9 +27,8 @@ export async function authenticateClient(
   if (row?.secret_hash === null && secret === undefined) return row.id
   // Compares hashes even without a row, so that the response time reveals nothing.
   const isRight = timingSafeEqual(hashToken(secret ?? ''), row?.secret_hash ?? NO_HASH)
-  if (row === undefined || secret === undefined || !isRight) {
+  if (row === undefined || secret === undefined || !isRight)
     throw new OAuthError('invalid_client', 'The application is unknown or its secret is missing or wrong')
-  }
   return row.id
 }
 
@@ -45,9 +44,8 @@ function readCredentials(form: Form, authorization: string | undefined): Credent
   const basic = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization.trim())
   if (basic === null) return { id: inForm.id, secret: parseAuthorization(authorization) ?? '' }
   const inHeader = readBasic(Buffer.from(basic[1] ?? '', 'base64').toString('utf8'))
-  if (inForm.id !== undefined && inHeader.id !== inForm.id) {
+  if (inForm.id !== undefined && inHeader.id !== inForm.id)
     throw new OAuthError('invalid_request', 'client_id differs from the username in the Authorization header')
-  }
   return inHeader
 }
 

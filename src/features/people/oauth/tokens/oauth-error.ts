@@ -44,8 +44,7 @@ function toOAuthError(thrown: Error & { code?: string }): OAuthError | undefined
   if (thrown instanceof ApiError)
     return thrown.status === 400 ? new OAuthError('invalid_request', thrown.message) : undefined
   // Errors of Fastify about the body: wrong type, too large, wrong length.
-  if (thrown.code?.startsWith('FST_ERR_CTP_') === true) {
+  if (thrown.code?.startsWith('FST_ERR_CTP_') === true)
     return new OAuthError('invalid_request', 'The body must be a form (application/x-www-form-urlencoded)')
-  }
   return undefined
 }

@@ -53,9 +53,8 @@ function exchangeRoute(app: App, deps: Deps): void {
     handler: async (req, reply) => {
       const { body: form } = req
       const clientId = await authenticateClient(deps.db, req)
-      if ((optionalField(form, 'grant_type') ?? 'authorization_code') !== 'authorization_code') {
+      if ((optionalField(form, 'grant_type') ?? 'authorization_code') !== 'authorization_code')
         throw new OAuthError('unsupported_grant_type', 'grant_type must be authorization_code')
-      }
       const { token, scopes } = await exchangeCode(deps, {
         clientId,
         code: requiredField(form, 'code'),

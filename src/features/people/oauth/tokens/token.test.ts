@@ -96,9 +96,8 @@ test('an application that does not prove itself gets nothing, and uses no code u
     `Basic ${Buffer.from(`${application.id}:wrong`).toString('base64')}`,
     `Basic ${Buffer.from(application.id).toString('base64')}`,
     'Digest x="y"',
-  ]) {
+  ])
     assertOAuthError(await postForm(t, 'token', form, { authorization }), 401, 'invalid_client')
-  }
   const basic = `Basic ${Buffer.from(`${application.id}:${application.secret}`).toString('base64')}`
   assertOAuthError(
     await postForm(t, 'token', { ...form, client_id: 'zzzzzzzz' }, { authorization: basic }),
@@ -125,12 +124,10 @@ test('missing, empty and doubled fields and other bodies have other errors than 
     { code, code_verifier: 'short' },
     { code, code_verifier: 'a'.repeat(129) },
     { code, code_verifier: `${'a'.repeat(43)}!` },
-  ]) {
+  ])
     assertOAuthError(await exchange(t, application, fields), 400, 'invalid_request')
-  }
-  for (const grant_type of ['refresh_token', 'client_credentials', 'password']) {
+  for (const grant_type of ['refresh_token', 'client_credentials', 'password'])
     assertOAuthError(await exchange(t, application, { code, grant_type }), 400, 'unsupported_grant_type')
-  }
   const json = await t.anyone.post(`${BASE}/token`, { client_id: application.id, code })
   assertOAuthError(json, 400, 'invalid_request')
   const large = await exchange(t, application, { code, padding: 'x'.repeat(40_000) })
@@ -302,8 +299,7 @@ test('deletes expired rows', async () => {
   await getToken(t, application, owner)
   t.advance(15 * DAY_MS)
   await t.runJob('oauth.expire')
-  for (const table of ['oauth_flow', 'oauth_code', 'oauth_token'] as const) {
+  for (const table of ['oauth_flow', 'oauth_code', 'oauth_token'] as const)
     assert.deepEqual(await t.deps.db.selectFrom(table).selectAll().execute(), [])
-  }
   owner.token = await t.make.session(owner.id)
 })

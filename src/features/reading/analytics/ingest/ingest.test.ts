@@ -52,9 +52,8 @@ describe('views', () => {
       `project/${project.slug}`,
       `mod/${project.id}`,
       `modpack/${project.slug.toUpperCase()}/versions`,
-    ]) {
+    ])
       assert.equal((await view(`https://site.example/${path}?a=1#b`)).statusCode, 204)
-    }
     const points = await pointsOf(project, 'project_views', ['site_path', 'domain'])
     assert.deepEqual(points.map((point) => point['site_path']).sort(), [
       `/mod/${project.id}`,

@@ -44,9 +44,8 @@ export async function recordPlaytime(
     addPlaytime(deps, version, { ...entry, seconds, recorded_at: nowMs })
     const modpack = entry.parent === undefined ? undefined : versions.get(entry.parent)
     // Playtime also counts for the modpack that contains the version, unless both belong to the same project.
-    if (modpack !== undefined && modpack.project.id !== version.project.id) {
+    if (modpack !== undefined && modpack.project.id !== version.project.id)
       addPlaytime(deps, modpack, { ...entry, seconds, recorded_at: nowMs })
-    }
   }
 }
 

@@ -168,9 +168,8 @@ describe('answers', () => {
     for (const metrics of [
       { project_views: ['domain', 'monetized'], project_downloads: [] },
       { project_downloads: [], project_views: ['monetized', 'domain', 'domain'] },
-    ]) {
+    ])
       answers.push((await ask(t, project.owner, { ...LEAP, metrics })).body)
-    }
     assert.equal(answers[0], answers[1])
   })
 

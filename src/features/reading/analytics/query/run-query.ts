@@ -76,9 +76,8 @@ export async function listReadableProjects(
     names === undefined
       ? await listProjectIdsOfMember(db, viewer, SOURCES_MAX + 1)
       : await listProjectIdsByNames(db, names)
-  if (ids.length > SOURCES_MAX) {
+  if (ids.length > SOURCES_MAX)
     throw invalidInput(`You have more than ${SOURCES_MAX} projects. List at most ${SOURCES_MAX} of them`, 'project_ids')
-  }
   if (canSeeAllAnalytics(viewer)) return ids.map((id) => ({ id, seesRevenue: true }))
   const memberships = await listMemberships(db, viewer, ids)
   return ids.flatMap((id) => {

@@ -119,9 +119,8 @@ export class HitStore {
     let end = 0
     yield* inSteps(slots.versions.length, (version) => {
       if (slots.versions[version] === DROPPED) return
-      for (let i = version * ID_WIDTH; i < (version + 1) * ID_WIDTH; i += 1, end += 1) {
+      for (let i = version * ID_WIDTH; i < (version + 1) * ID_WIDTH; i += 1, end += 1)
         copy.#versionIds[end] = this.#versionIds[i] as number
-      }
     })
     return copy
   }

@@ -74,9 +74,7 @@ export class Orders {
   *remapped(newDocs: Uint32Array<ArrayBuffer>): Generator<void, ReturnType<Orders['save']>> {
     const orders = mapOrders((column) => this.#orders[column].slots.save().slice())
     yield
-    for (const column of ORDER_COLUMNS) {
-      orders[column] = yield* remapSlots(orders[column], newDocs)
-    }
+    for (const column of ORDER_COLUMNS) orders[column] = yield* remapSlots(orders[column], newDocs)
     return orders
   }
 

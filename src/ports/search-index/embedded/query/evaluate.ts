@@ -119,9 +119,8 @@ function isCostly(plan: Plan, sources: Sources): boolean {
 function docsLacking(plan: CodesPlan, carrying: Bits, sources: Sources, pools: Pools): Bits {
   const { docCount } = sources.docs
   const lacking = complement(unite(pools.docs.take(), carrying), docCount)
-  if (countBits(carrying) * 8 > docCount) {
+  if (countBits(carrying) * 8 > docCount)
     return unite(lacking, fold(versionsWhere(plan, sources, pools), sources, pools))
-  }
   for (const doc of listBits(carrying, docCount)) {
     if (firstMatch(plan, sources, doc) !== undefined) setBit(lacking, doc)
   }

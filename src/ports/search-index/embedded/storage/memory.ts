@@ -34,9 +34,8 @@ export class Arena<A extends Uint8Array<ArrayBuffer> | Uint32Array<ArrayBuffer>>
     const size = 2 ** this.#shift
     if (length > size) throw new RangeError(`a run of ${length} items is longer than a block of ${size}`)
     const filled = this.blockOf(this.end)
-    if (filled >= this.blocks.length || this.offset(this.end) + length > size || this.offset(this.end) === 0) {
+    if (filled >= this.blocks.length || this.offset(this.end) + length > size || this.offset(this.end) === 0)
       this.end = this.#freeBlock() * size
-    }
     const address = this.end
     this.end += length
     return address

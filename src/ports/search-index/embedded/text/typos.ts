@@ -138,9 +138,8 @@ function fillRow(walk: Walk, depth: number): number {
   for (let j = from; j <= to; j += 1) {
     const replaced = (above[j - 1] ?? FAR) + (word[j - 1] === letter ? 0 : depth + j === 2 ? 1 + extra : 1)
     let distance = Math.min(replaced, (above[j] ?? FAR) + 1, (row[j - 1] ?? FAR) + 1, FAR)
-    if (j > 1 && word[j - 1] === before && word[j - 2] === letter) {
+    if (j > 1 && word[j - 1] === before && word[j - 2] === letter)
       distance = Math.min(distance, (aboveThat[j - 2] ?? FAR) + (depth + j === 4 ? 1 + extra : 1))
-    }
     row[j] = distance
     if (distance < least) least = distance
   }

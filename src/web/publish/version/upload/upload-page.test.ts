@@ -45,9 +45,8 @@ test('Save draft keeps the files and returns the proposals, and Publish publishe
   assert.deepEqual([view.status, view.changelog, view.files[0].filename], ['listed', 'Brighter.', 'lantern.jar'])
   // The page confirms it, and leads members to the next steps.
   const shown = await person.get(String(published.headers.location))
-  for (const text of ['The version is published.', 'Manage versions', 'Publish another version']) {
+  for (const text of ['The version is published.', 'Manage versions', 'Publish another version'])
     assertSays(shown, 200, text)
-  }
   assertValidHtml(shown.body)
   const other = await visitor(t).get(String(published.headers.location))
   assert.ok(!other.body.includes('Manage versions'))
