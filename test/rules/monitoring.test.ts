@@ -1,5 +1,7 @@
 // Compares the names and labels in the Prometheus alerts, the Grafana dashboard and the document with the metrics of a
 // running application.
+// A server also sends webhooks, whose metrics are declared by this import.
+import '#cli/server/run-server.ts'
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
