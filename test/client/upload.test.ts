@@ -62,7 +62,9 @@ test('without progress, the upload fails after the time that the caller allows',
   server.faults.length = 0
 })
 
-test('parts grow while they are fast, and shrink after a failure', async () => {
+test('parts grow while they are fast, and shrink after a failure', async ({ mock }) => {
+  // Every part takes no time.
+  mock.timers.enable({ apis: ['Date'] })
   const big = new File([randomBytes(10_000_000)], 'big.jar')
   server.faults.push('ok', 'ok', 'ok', 'cut')
   const sent: number[] = []
@@ -73,7 +75,8 @@ test('parts grow while they are fast, and shrink after a failure', async () => {
   assert.deepEqual(sent, [0, MIB, 3 * MIB, 7 * MIB, cut, big.size])
 })
 
-test('parts fit the limit of a proxy', async () => {
+test('parts fit the limit of a proxy', async ({ mock }) => {
+  mock.timers.enable({ apis: ['Date'] })
   const big = new File([randomBytes(4_000_000)], 'big.jar')
   server.faults.push('ok', 'large')
   const sent: number[] = []
