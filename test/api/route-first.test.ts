@@ -80,8 +80,8 @@ test('every method that HTTP knows gets an answer in the form of all errors', as
 })
 
 test('a redirect stays on the site, also for a request with a whole URL', async () => {
-  const answer = await exchange(`GET http://other.test/account/tokens/revoke?x HTTP/1.1\r\n${HEADERS}\r\n`)
-  assert.match(answer, /^HTTP\/1\.1 303 [\s\S]*\r\nlocation: \/account\/tokens\r\n/)
+  const answer = await exchange(`GET http://other.test/account/authorizations/revoke?x HTTP/1.1\r\n${HEADERS}\r\n`)
+  assert.match(answer, /^HTTP\/1\.1 303 [\s\S]*\r\nlocation: \/account\/authorizations\r\n/)
 })
 
 test('a route that is there still rejects a compressed body, after it has asked who calls', async () => {

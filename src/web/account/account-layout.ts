@@ -26,11 +26,8 @@ const TABS: readonly [path: string, label: MessageKey, icon: IconName][] = [
 ]
 
 /** Whether a path belongs to a tab. The path of the profile is the prefix of all others. */
-function isBelow(path: string, tab: string): boolean {
-  return (
-    path === tab || path.startsWith(`${tab === PATHS.profile ? `${tab}/picture` : tab}/`) || path === `${tab}/picture`
-  )
-}
+const isBelow = (path: string, tab: string): boolean =>
+  path === tab || (tab !== PATHS.profile && path.startsWith(`${tab}/`))
 
 /** Shows a page of the account settings, with their tabs and the confirmation that the URL names. */
 export function showSettings(

@@ -3,7 +3,6 @@
 import type { FastifyReply } from 'fastify'
 import { combineScopes, scopeNames } from '#features/basics/access/scopes.ts'
 import { imageUrl } from '#features/basics/images/hosted-image.ts'
-import { replaceIcon, setIcon } from '#features/basics/images/icons.ts'
 import { createApplication } from '#features/people/oauth/applications/create-application.ts'
 import { applicationIconOwner } from '#features/people/oauth/applications/icon.ts'
 import { requireOwnApplication } from '#features/people/oauth/applications/policy.ts'
@@ -16,106 +15,80 @@ import {
 } from '#features/people/oauth/applications/update-application.ts'
 import { validationError } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
-import { limitsOf } from '#web/kit/forms/fields.ts'
-import { attempt, checkValues, errorsOf, type FormRefusal, uploadedImage } from '#web/kit/forms/read-form.ts'
+import { fields } from '#web/kit/forms/fields.ts'
+import { type FormState, formPage, type Outcome, stateOf } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
-import { requireToken } from '#web/kit/safety.ts'
 import { timeAgo } from '#web/ui/format.ts'
 import { html, type Part } from '#web/ui/html.ts'
-import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
-import { buttonForm, checkbox, form, textArea, textField } from '#web/ui/parts/fields.ts'
+import { icon, pathTo } from '#web/ui/page-context.ts'
+import { buttonForm, checkbox, form, textArea } from '#web/ui/parts/fields.ts'
 import { face } from '#web/ui/parts/lists.ts'
 import { showSettings } from '../account-layout.ts'
-import { pictureSection } from '../settings/settings-views.ts'
+import { pictureCommands, pictureSection } from '../settings/settings-views.ts'
 import { reservedScopes, scopeChoice, scopesOf } from './scope-groups.ts'
 import { secretView } from './tokens.ts'
 
-const LABELS = {
-  name: 'The name',
-  description: 'The description',
-  url: 'The website',
-  redirect_uris: 'Each redirect URL',
-  max_scopes: 'The choice',
-}
-
-/** Values of the form. */
-type Typed = {
-  name: string
-  description: string
-  url: string
-  uris: string
-  chosen: string[]
-  isPublic: boolean
-  refusal?: FormRefusal
-}
-
-const EMPTY: Typed = { name: '', description: '', url: '', uris: '', chosen: [], isPublic: false }
+const TEXTS = {
+  name: { label: 'field.name', autocomplete: 'off' },
+  description: { label: 'application.description', isOptional: true },
+  url: { label: 'application.website', said: 'The website', type: 'url', placeholder: 'https://', isOptional: true },
+} as const
+const NEW = fields(NewApplication, TEXTS)
+const CHANGED = fields(ApplicationPatch, TEXTS)
+const labels = { ...NEW.said, redirect_uris: 'Each redirect URL', max_scopes: 'The choice' }
 
 export function applicationPages(pages: Pages): void {
   pages.own('GET', PATHS.applications, 'showApplications', showApplications, { api: 'listUserApplications' })
-  pages.own('GET', `${PATHS.applications}/new`, 'showNewApplication', async (request) => showForm(request, EMPTY), {
+  formPage<undefined>(pages, {
+    path: `${PATHS.applications}/new`,
+    name: 'showNewApplication',
     api: 'createApplication',
+    load: async () => undefined,
+    show: showForm,
+    commands: { create },
+    labels,
   })
-  pages.own('POST', `${PATHS.applications}/new`, 'makeApplication', async (request) => {
-    const typed = readForm(request)
-    const { value: created, refusal } = await attempt(() => {
-      const fields = checkValues(NewApplication, { ...toFields(typed), public_client: typed.isPublic })
-      return createApplication(request.deps, request.viewer, fields)
-    }, LABELS)
-    if (refusal !== undefined) return showForm(request, { ...typed, refusal })
-    if (created.secret === null) return request.redirect(`${PATHS.applications}/${created.id}`, 'application-saved')
-    return showSecret(request, { id: created.id, name: typed.name, secret: created.secret })
+  formPage<Application>(pages, {
+    path: `${PATHS.applications}/:id`,
+    name: 'showApplication',
+    api: 'getApplication updateApplication deleteApplication rotateApplicationSecret setApplicationIcon deleteApplicationIcon',
+    load: getOwn,
+    show: showForm,
+    commands: { save, ...pictureCommands(applicationIconOwner), secret: renewSecret, delete: remove },
+    labels,
   })
-  pages.own(
-    'GET',
-    `${PATHS.applications}/:id`,
-    'showApplication',
-    async (request) => {
-      const application = await getOwn(request)
-      return showForm(request, toTyped(application), application)
-    },
-    {
-      api: 'getApplication updateApplication deleteApplication rotateApplicationSecret setApplicationIcon deleteApplicationIcon',
-    },
-  )
-  const change = async (request: OwnRequest): Promise<FastifyReply> => {
-    const application = await getOwn(request)
-    requireToken(request.req)
-    const typed = { ...readForm(request), isPublic: application.secret_hash === null }
-    const { refusal } = await attempt(() => {
-      const patch = checkValues(ApplicationPatch, toPatch(typed, application))
-      return updateApplication(request.deps, request.viewer, { id: application.id, patch })
-    }, LABELS)
-    if (refusal !== undefined) return showForm(request, { ...typed, refusal }, application)
-    return request.redirect(`${PATHS.applications}/${application.id}`, 'application-saved')
-  }
-  pages.own('POST', `${PATHS.applications}/:id`, 'changeApplication', change, { checksToken: true })
-  pages.own('POST', `${PATHS.applications}/:id/picture`, 'sendApplicationPicture', async (request) => {
-    const application = await getOwn(request)
-    const { deps, viewer, req } = request
-    const { refusal } = await attempt(() =>
-      setIcon(deps, applicationIconOwner(deps), { id: application.id, viewer, ...uploadedImage(req.body) }),
-    )
-    if (refusal !== undefined) return showForm(request, { ...toTyped(application), refusal }, application)
-    return request.redirect(`${PATHS.applications}/${application.id}`, 'picture')
+}
+
+async function create(request: OwnRequest, _: undefined, form: FormState): Promise<Outcome> {
+  const public_client = form.text('public_client') !== ''
+  const values = NEW.read(form, { ...listsOf(form), public_client })
+  const { id, secret } = await createApplication(request.deps, request.viewer, values)
+  return secret === null
+    ? { path: `${PATHS.applications}/${id}`, done: 'application-saved' }
+    : showSecret(request, { id, name: values.name, secret })
+}
+
+/** Leaves fields unchanged that the form does not show, or that were empty and still are. */
+async function save({ deps, viewer }: OwnRequest, application: Application, form: FormState): Promise<Outcome> {
+  const { redirect_uris, max_scopes } = listsOf(form)
+  if (redirect_uris.length === 0 && application.redirect_uris.length > 0)
+    throw validationError('redirect_uris', 'The application needs at least one redirect URL')
+  const patch = CHANGED.read(form, {
+    max_scopes: combineScopes(max_scopes, reservedScopes(application.max_scopes)),
+    ...(redirect_uris.length === 0 ? {} : { redirect_uris }),
   })
-  pages.own('POST', `${PATHS.applications}/:id/picture/remove`, 'removeApplicationPicture', async (request) => {
-    const { id } = await getOwn(request)
-    const { deps, viewer } = request
-    await replaceIcon(deps, applicationIconOwner(deps), { id, viewer, icon: null })
-    return request.redirect(`${PATHS.applications}/${id}`, 'picture-removed')
-  })
-  pages.own('POST', `${PATHS.applications}/:id/secret`, 'renewApplicationSecret', async (request) => {
-    const { id, name } = await getOwn(request)
-    const secret = await rotateSecret(request.deps, request.viewer, id)
-    return showSecret(request, { id, name, secret })
-  })
-  pages.own('POST', `${PATHS.applications}/:id/delete`, 'removeApplication', async (request) => {
-    const { id } = await getOwn(request)
-    await deleteApplication(request.deps, request.viewer, id)
-    return request.redirect(PATHS.applications, 'application-deleted')
-  })
+  await updateApplication(deps, viewer, { id: application.id, patch })
+  return { done: 'application-saved' }
+}
+
+async function renewSecret(request: OwnRequest, { id, name }: Application): Promise<Outcome> {
+  return showSecret(request, { id, name, secret: await rotateSecret(request.deps, request.viewer, id) })
+}
+
+async function remove({ deps, viewer }: OwnRequest, { id }: Application): Promise<Outcome> {
+  await deleteApplication(deps, viewer, id)
+  return { path: PATHS.applications, done: 'application-deleted' }
 }
 
 async function showApplications(request: OwnRequest): Promise<FastifyReply> {
@@ -143,94 +116,59 @@ async function getOwn({ deps, viewer, param }: OwnRequest): Promise<Application>
   return requireOwnApplication(viewer, await getApplication(deps.db, parseId(param('id'), 'id')))
 }
 
-function readForm({ field, fields }: OwnRequest): Typed {
-  return {
-    name: field('name'),
-    description: field('description'),
-    url: field('url'),
-    uris: field('redirect_uris'),
-    chosen: fields('scope'),
-    isPublic: field('public_client') !== '',
-  }
-}
-
-function toFields({ name, description, url, uris, chosen }: Typed) {
-  return {
-    name,
-    description: description === '' ? null : description,
-    url: url === '' ? null : url,
-    redirect_uris: uris.split(/\s+/).filter((uri) => uri !== ''),
-    max_scopes: scopesOf(chosen),
-  }
-}
-
-/** Leaves fields unchanged that the form does not show, or that were empty and still are. */
-function toPatch(typed: Typed, application: Application) {
-  const { redirect_uris, max_scopes, ...fields } = toFields(typed)
-  if (redirect_uris.length === 0 && application.redirect_uris.length > 0)
-    throw validationError('redirect_uris', 'The application needs at least one redirect URL')
-  return {
-    ...fields,
-    max_scopes: combineScopes(max_scopes, reservedScopes(application.max_scopes)),
-    ...(redirect_uris.length === 0 ? {} : { redirect_uris }),
-  }
-}
-
-function toTyped(application: Application): Typed {
-  return {
-    name: application.name,
-    description: application.description ?? '',
-    url: application.url ?? '',
-    uris: application.redirect_uris.map(({ uri }) => uri).join('\n'),
-    chosen: scopeNames(application.max_scopes),
-    isPublic: application.secret_hash === null,
-  }
-}
+const listsOf = (form: FormState) => ({
+  redirect_uris: form
+    .text('redirect_uris')
+    .split(/\s+/)
+    .filter((uri) => uri !== ''),
+  max_scopes: scopesOf(form.list('scope')),
+})
 
 /** Shows the form of an application; without one, the form for a new application. */
-function showForm(request: OwnRequest, typed: Typed, application?: Application): FastifyReply {
+function showForm(request: OwnRequest, application: Application | undefined, sent: FormState): FastifyReply {
   const { page, t } = request
+  const { refusal, errors } = sent
+  const state = stateOf(sent, [''])
   const action = `${pathTo(page, PATHS.applications)}/${application?.id ?? 'new'}`
-  const errors = errorsOf(typed)
   const publicClient = checkbox({
     name: 'public_client',
     value: 'yes',
-    isChecked: typed.isPublic,
+    isChecked: state.text('public_client') !== '',
     label: t('application.public'),
     hint: t('application.public.hint'),
   })
-  const content = html`${textField(page, { name: 'name', label: t('field.name'), value: typed.name, ...limitsOf(NewApplication.properties.name), autocomplete: 'off', errors })}
-${textField(page, { name: 'description', label: t('application.description'), value: typed.description, ...limitsOf(NewApplication.properties.description), isOptional: true, errors })}
-${textField(page, { type: 'url', name: 'url', label: t('application.website'), value: typed.url, ...limitsOf(NewApplication.properties.url), placeholder: 'https://', isOptional: true, errors })}
-${textArea(page, { name: 'redirect_uris', label: t('application.redirects'), hint: t('application.redirects.hint'), value: typed.uris, isCode: true, isOptional: true, errors })}
-${scopeChoice(page, { ...typed, name: 'max_scopes', legend: t('application.scopes') })}
+  const uris = application?.redirect_uris.map(({ uri }) => uri).join('\n')
+  const chosen = state.list('scope', scopeNames(application?.max_scopes ?? 0))
+  const content = html`${NEW.controls(page, state, application)}
+${textArea(page, { name: 'redirect_uris', label: t('application.redirects'), hint: t('application.redirects.hint'), value: state.text('redirect_uris', uris), isCode: true, isOptional: true, errors })}
+${scopeChoice(page, { name: 'max_scopes', legend: t('application.scopes'), chosen, errors })}
 ${application === undefined && publicClient}
 <div><button class="main">${application === undefined ? t('application.make') : t('save')}</button></div>`
   const body = html`<section class="section">
 ${application !== undefined && html`<p>${t('client-id')} <code>${application.id}</code></p>`}
 ${form(page, { action, content })}
 </section>
-${application !== undefined && applicationActions(page, typed, { name: application.name, url: imageUrl(request.deps.config, application.icon_url) }, action)}`
-  return showSettings(request, { title: application?.name ?? t('applications.new'), body, refusal: typed.refusal })
+${application !== undefined && actionsOf(request, application, { refusal, action })}`
+  return showSettings(request, { title: application?.name ?? t('applications.new'), body, refusal })
 }
 
-function applicationActions(
-  page: PageContext,
-  typed: Typed,
-  { name, url }: { name: string; url: string | null },
-  action: string,
+function actionsOf(
+  { deps, page, t }: OwnRequest,
+  { name, icon_url, secret_hash }: Application,
+  of: Pick<FormState, 'refusal'> & { action: string },
 ): Part {
-  const { t } = page.language
+  const { action } = of
+  const url = imageUrl(deps.config, icon_url)
   return [
-    pictureSection(page, { ...typed, action: `${action}/picture`, url, name, isSquare: true, limit: 'at-most' }),
-    !typed.isPublic &&
+    pictureSection(page, { ...of, url, name, isSquare: true, limit: 'at-most' }),
+    secret_hash !== null &&
       html`<section class="section"><h2>${t('secret.client-secret')}</h2>
 <p class="soft">${t('application.secret.text')}</p>
-${buttonForm(page, { action: `${action}/secret`, text: t('application.secret.new') })}
+${buttonForm(page, { action, text: t('application.secret.new'), fields: { do: 'secret' } })}
 </section>`,
     html`<section class="section"><h2>${t('application.delete')}</h2>
 <p class="soft">${t('application.delete.text')}</p>
-${buttonForm(page, { action: `${action}/delete`, text: t('application.delete.button'), kind: 'danger' })}
+${buttonForm(page, { action, text: t('application.delete.button'), kind: 'danger', fields: { do: 'delete' } })}
 </section>`,
   ]
 }

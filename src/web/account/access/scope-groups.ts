@@ -10,10 +10,9 @@ import {
   type ScopeBits,
   type ScopeGroup,
 } from '#features/basics/access/scopes.ts'
-import { errorsOf, type FormRefusal } from '#web/kit/forms/read-form.ts'
 import { html, type Markup } from '#web/ui/html.ts'
 import { icon, type PageContext } from '#web/ui/page-context.ts'
-import { checkbox, fieldset } from '#web/ui/parts/fields.ts'
+import { checkbox, type FormErrors, fieldset } from '#web/ui/parts/fields.ts'
 
 export type ScopeGroupView = { group: ScopeGroup; scopes: readonly Scope[] }
 
@@ -41,7 +40,7 @@ export function scopesOf(names: readonly string[]): ScopeBits {
 /** Shows all scopes that can be granted, with the descriptions of the API, which are English. */
 export function scopeChoice(
   page: PageContext,
-  of: { name: string; legend: string; chosen: readonly string[]; offered?: ScopeBits; refusal?: FormRefusal },
+  of: { name: string; legend: string; chosen: readonly string[]; offered?: ScopeBits; errors: FormErrors },
 ): Markup {
   const { t } = page.language
   const groups = scopeGroups(of.offered).map(
@@ -53,7 +52,7 @@ ${scopes.map(({ name, explanation }) => checkbox({ name: 'scope', value: name, i
   return fieldset(page, {
     name: of.name,
     legend: of.legend,
-    errors: errorsOf(of),
+    errors: of.errors,
     className: 'stack',
     content: html`<div class="groups">${groups}</div>`,
   })

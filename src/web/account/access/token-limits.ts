@@ -3,11 +3,10 @@
 import type { ScopeBits } from '#features/basics/access/scopes.ts'
 import type { TokenLimits } from '#features/people/accounts/access-tokens/limits.ts'
 import type { AccessTokenRow, TokenResource } from '#features/people/accounts/access-tokens/queries.ts'
-import { errorsOf, type FormRefusal } from '#web/kit/forms/read-form.ts'
 import { exactTime } from '#web/ui/format.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
 import type { PageContext } from '#web/ui/page-context.ts'
-import { checkbox, fieldset, textArea } from '#web/ui/parts/fields.ts'
+import { checkbox, type FormErrors, fieldset, textArea } from '#web/ui/parts/fields.ts'
 import { scopeGroups } from './scope-groups.ts'
 
 /** The typed limits: `kind:ID` of each resource, and the lines of the networks. */
@@ -26,7 +25,7 @@ export function readLimits({ resources, networks }: TypedLimits): TokenLimits | 
 /** Shows the choice of resources and networks. */
 export function limitChoice(
   page: PageContext,
-  of: TypedLimits & { known: readonly TokenResource[]; refusal?: FormRefusal },
+  of: TypedLimits & { known: readonly TokenResource[]; errors: FormErrors },
 ): Markup {
   const { t } = page.language
   const boxes = of.known.map(({ kind, id, name }) => {
@@ -40,7 +39,7 @@ export function limitChoice(
       hint: t(`tokens.${kind}`),
     })
   })
-  const errors = errorsOf(of)
+  const { errors } = of
   return html`${
     boxes.length > 0 &&
     fieldset(page, {

@@ -3,25 +3,26 @@
 import type { FastifyReply } from 'fastify'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { checkAccessToken, createOwnAccessToken } from '#features/people/accounts/access-tokens/create-access-token.ts'
-import type { TokenLimits } from '#features/people/accounts/access-tokens/limits.ts'
 import {
   type AccessTokenRow,
   listAccessTokens,
   listTokenResources,
+  type TokenResource,
 } from '#features/people/accounts/access-tokens/queries.ts'
 import { NewToken } from '#features/people/accounts/access-tokens/requests.ts'
 import { deleteAccessToken } from '#features/people/accounts/access-tokens/update-access-token.ts'
 import { isConfirmed } from '#features/people/accounts/sessions/queries.ts'
 import { parseId } from '#lib/ids.ts'
 import { DAY_MS } from '#lib/time.ts'
+import { sentFields } from '#web/kit/forms/confirm.ts'
 import { limitsOf } from '#web/kit/forms/fields.ts'
-import { attempt, errorsOf, type FormRefusal } from '#web/kit/forms/read-form.ts'
+import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { timeAgo } from '#web/ui/format.ts'
 import { html, type Markup } from '#web/ui/html.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'
-import { buttonForm, form, hiddenField, selectField, textField } from '#web/ui/parts/fields.ts'
+import { buttonForm, type FormError, form, hiddenField, selectField, textField } from '#web/ui/parts/fields.ts'
 import { badge, note } from '#web/ui/parts/lists.ts'
 import { showSettings } from '../account-layout.ts'
 import { isProofRefused, proofFields, proofOf } from '../settings/settings-views.ts'
@@ -39,37 +40,43 @@ const LABELS = {
 /** Lifetimes that the form offers, in days. */
 const LIFETIMES = [7, 30, 90, 365]
 
-type Typed = TypedLimits & { name: string; chosen: string[]; days: string; refusal?: FormRefusal }
-
-const EMPTY: Typed = { name: '', chosen: [], days: '90', resources: [], networks: '' }
-
 export function tokenPages(pages: Pages): void {
-  pages.own('GET', PATHS.tokens, 'showTokens', (request) => showTokens(request, EMPTY), {
+  formPage<TokenResource[]>(pages, {
+    path: PATHS.tokens,
+    name: 'showTokens',
     api: 'listAccessTokens createAccessToken deleteAccessToken',
-  })
-  pages.own('POST', PATHS.tokens, 'makeToken', makeToken)
-  pages.own('POST', `${PATHS.tokens}/revoke`, 'revokeAccessToken', async ({ deps, viewer, field, redirect }) => {
-    const token = { id: parseId(field('id'), 'id') }
-    await deleteAccessToken(deps, { accountId: viewer.id, token, actor: actorOf(viewer) })
-    return redirect(PATHS.tokens, 'token-revoked')
+    load: ({ deps, viewer }) => listTokenResources(deps.db, viewer.id),
+    show: (request, known, form) =>
+      // Only the second request needs the confirmation of the owner.
+      form.text('reviewed') === 'yes' && form.refusal !== undefined && isProofRefused(form.refusal)
+        ? reviewToken(request, known, form)
+        : showTokens(request, known, form),
+    commands: { make: makeToken, revoke: revokeToken },
+    labels: LABELS,
   })
 }
 
-async function showTokens(request: OwnRequest, typed: Typed): Promise<FastifyReply> {
+async function revokeToken({ deps, viewer, field }: OwnRequest): Promise<Outcome> {
+  const token = { id: parseId(field('id'), 'id') }
+  await deleteAccessToken(deps, { accountId: viewer.id, token, actor: actorOf(viewer) })
+  return { done: 'token-revoked' }
+}
+
+async function showTokens(request: OwnRequest, known: TokenResource[], state: FormState): Promise<FastifyReply> {
   const { deps, viewer, page, t } = request
   const tokens = await listAccessTokens(deps.db, viewer.id)
-  const known = await listTokenResources(deps.db, viewer.id)
   const action = pathTo(page, PATHS.tokens)
-  const errors = errorsOf(typed)
+  const chosenDays = state.text('days', '90')
+  const errors = state.errors.map(atField)
   const choices = LIFETIMES.map((days) => ({
     value: String(days),
     label: t('tokens.days', { days }),
-    isChosen: String(days) === typed.days,
+    isChosen: String(days) === chosenDays,
   }))
-  const content = html`${textField(page, { name: 'name', label: t('field.name'), hint: t('tokens.name.hint'), value: typed.name, ...limitsOf(NewToken.properties.name), autocomplete: 'off', errors })}
+  const content = html`${textField(page, { name: 'name', label: t('field.name'), hint: t('tokens.name.hint'), value: state.text('name'), ...limitsOf(NewToken.properties.name), autocomplete: 'off', errors })}
 ${selectField(page, { name: 'days', label: t('tokens.lifetime'), choices })}
-${scopeChoice(page, { ...typed, name: 'scopes', legend: t('tokens.may') })}
-${limitChoice(page, { ...typed, known })}
+${scopeChoice(page, { chosen: state.list('scope'), name: 'scopes', legend: t('tokens.may'), errors })}
+${limitChoice(page, { ...typedLimits(state), known, errors })}
 <div><button class="main">${t('tokens.review')}</button></div>`
   const body = html`<section class="section"><h2>${t('tokens.yours')}</h2>
 ${tokens.length === 0 ? html`<p class="soft">${t('tokens.empty')}</p>` : html`<ul class="items">${tokens.map((token) => tokenItem(page, token))}</ul>`}
@@ -77,7 +84,7 @@ ${tokens.length === 0 ? html`<p class="soft">${t('tokens.empty')}</p>` : html`<u
 <section class="section"><h2>${t('tokens.new')}</h2>
 ${form(page, { action, content })}
 </section>`
-  return showSettings(request, { title: t('settings.tokens'), body, refusal: typed.refusal })
+  return showSettings(request, { title: t('settings.tokens'), body, refusal: state.refusal && atField(state.refusal) })
 }
 
 function tokenItem(page: PageContext, token: AccessTokenRow): Markup {
@@ -92,66 +99,54 @@ function tokenItem(page: PageContext, token: AccessTokenRow): Markup {
 <details><summary>${t('tokens.permissions', { count: names.length })}</summary><span class="mono">${names.length === 0 ? t('tokens.none') : names.join(', ')}</span></details>
 ${limitsLine(page, token)}
 </div>
-${buttonForm(page, { action: `${pathTo(page, PATHS.tokens)}/revoke`, text: t('revoke'), kind: 'danger', isTight: true, label: t('revoke.named', { name: token.name }), fields: { id: token.id } })}
+${buttonForm(page, { action: pathTo(page, PATHS.tokens), text: t('revoke'), kind: 'danger', isTight: true, label: t('revoke.named', { name: token.name }), fields: { do: 'revoke', id: token.id } })}
 </li>`
 }
 
+/** Returns the token that the form describes. */
+const tokenOf = ({ deps }: OwnRequest, form: FormState) => ({
+  name: form.text('name'),
+  scopes: scopesOf(form.list('scope')),
+  expires: new Date(deps.now() + Number(form.text('days') || Number.NaN) * DAY_MS),
+  limits: readLimits(typedLimits(form)),
+})
+
+const typedLimits = (form: FormState): TypedLimits => ({
+  resources: form.list('resource'),
+  networks: form.text('networks'),
+})
+
 /** The first request shows what the token can do; the second, from that page, creates it. */
-async function makeToken(request: OwnRequest): Promise<FastifyReply> {
-  const { deps, accounts, viewer, page, field, fields } = request
-  const [name, days, chosen] = [field('name'), field('days'), fields('scope')]
-  const typed: Typed = { name, chosen, days, resources: fields('resource'), networks: field('networks') }
-  const token = {
-    name,
-    scopes: scopesOf(chosen),
-    expires: new Date(deps.now() + Number(days === '' ? Number.NaN : days) * DAY_MS),
-    limits: readLimits(typed),
+async function makeToken(request: OwnRequest, known: TokenResource[], form: FormState): Promise<Outcome> {
+  const { deps, accounts, viewer, page, field } = request
+  const token = tokenOf(request, form)
+  if (form.text('reviewed') !== 'yes') {
+    await checkAccessToken(deps, { ...token, accountId: viewer.id })
+    return reviewToken(request, known, form)
   }
-  if (field('reviewed') !== 'yes') {
-    const { refusal } = await attempt(() => checkAccessToken(deps, { ...token, accountId: viewer.id }), LABELS)
-    return refusal === undefined
-      ? reviewToken(request, typed, token)
-      : showTokens(request, { ...typed, refusal: atField(refusal) })
-  }
-  const proof = proofOf(field)
-  const make = () => createOwnAccessToken(accounts, viewer, { ...token, proof })
-  const { value: created, refusal } = await attempt(make, LABELS)
-  if (refusal !== undefined && isProofRefused(refusal)) return reviewToken(request, typed, { ...token, refusal })
-  if (refusal !== undefined) return showTokens(request, { ...typed, refusal: atField(refusal) })
+  const created = await createOwnAccessToken(accounts, viewer, { ...token, proof: proofOf(field) })
   // A response to the form, not a redirect, because no page with a URL can show the token.
   const body = secretView(page, { what: 'token', name: created.row.name, secret: created.token, next: PATHS.tokens })
   return showSettings(request, { title: page.language.t('secret.token.title'), body })
 }
 
 /** The form has one field for networks, and one for projects and organizations. */
-function atField(refusal: FormRefusal): FormRefusal {
-  if (refusal.field?.startsWith('limits') !== true) return refusal
-  return { ...refusal, field: refusal.field.startsWith('limits.addresses') ? 'networks' : 'limits' }
+function atField<Error extends FormError>(error: Error): Error {
+  if (error.field?.startsWith('limits') !== true) return error
+  return { ...error, field: error.field.startsWith('limits.addresses') ? 'networks' : 'limits' }
 }
 
-async function reviewToken(
-  request: OwnRequest,
-  typed: Typed,
-  of: { scopes: number; limits: TokenLimits | null; expires: Date; refusal?: FormRefusal },
-): Promise<FastifyReply> {
+async function reviewToken(request: OwnRequest, known: TokenResource[], state: FormState): Promise<FastifyReply> {
   const { deps, viewer, page, account, t } = request
-  const { scopes, limits, expires, refusal } = of
+  const { refusal } = state
+  const token = tokenOf(request, state)
   const needsProof = !(await isConfirmed(deps.db, viewer, deps.now()))
-  const known = await listTokenResources(deps.db, viewer.id)
-  const values = [
-    ['name', typed.name],
-    ['days', typed.days],
-    ['networks', typed.networks],
-    ['reviewed', 'yes'],
-    ...typed.chosen.map((name) => ['scope', name]),
-    ...typed.resources.map((name) => ['resource', name]),
-  ] as [string, string][]
-  const content = html`${values.map(([name, value]) => hiddenField(name, value))}
-${tokenSentences(page, { scopes, limits, known, expires })}
+  const content = html`${sentFields(request)}${refusal === undefined && hiddenField('reviewed', 'yes')}
+${tokenSentences(page, { ...token, known })}
 ${needsProof && proofFields(page, { account, refusal })}
 <div><button class="main">${t('tokens.make')}</button></div>
 <p><a href="${pathTo(page, PATHS.tokens)}">${t('work.cancel')}</a></p>`
-  const body = html`<section class="section"><h2><bdi>${typed.name}</bdi></h2>
+  const body = html`<section class="section"><h2><bdi>${token.name}</bdi></h2>
 ${form(page, { action: pathTo(page, PATHS.tokens), content })}
 </section>`
   return showSettings(request, { title: t('tokens.review.title'), body, refusal })

@@ -1,9 +1,12 @@
 // Sections that several pages of the account settings contain.
 
 import type { OwnerProof } from '#features/basics/access/confirm-owner.ts'
-import { ICON_BYTES_MAX } from '#features/basics/images/icons.ts'
+import { ICON_BYTES_MAX, type IconOwner, replaceIcon, setIcon } from '#features/basics/images/icons.ts'
 import type { AccountRow } from '#features/people/users/queries.ts'
-import { errorsOf, type FormRefusal } from '#web/kit/forms/read-form.ts'
+import type { Deps } from '#ports/deps.ts'
+import type { Outcome } from '#web/kit/forms/form-page.ts'
+import { errorsOf, type FormRefusal, uploadedImage } from '#web/kit/forms/read-form.ts'
+import type { OwnRequest } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { fileSize } from '#web/ui/format.ts'
 import { html, type Markup } from '#web/ui/html.ts'
@@ -32,14 +35,28 @@ export function pictureSection(
     action: of.action,
     className: 'stack grow',
     hasFile: true,
-    content: html`${field}<div><button>${t('picture.set')}</button></div>`,
+    content: html`${field}<div><button name="do" value="picture">${t('picture.set')}</button></div>`,
   })
   return html`<section class="section">
 <h2>${t('picture')}</h2>
 <div class="row">${face({ name: of.name, url: of.url, isLarge: true, isSquare: of.isSquare })}
 ${upload}</div>
-${of.url !== null && of.url !== '' && buttonForm(page, { action: `${of.action}/remove`, text: t('picture.remove'), isTight: true })}
+${of.url !== null && of.url !== '' && buttonForm(page, { action: of.action, text: t('picture.remove'), isTight: true, fields: { do: 'remove-picture' } })}
 </section>`
+}
+
+/** Returns the commands of `pictureSection`. */
+export function pictureCommands(ownerOf: (deps: Deps) => IconOwner) {
+  return {
+    picture: async ({ deps, req, viewer }: OwnRequest, { id }: { id: string }): Promise<Outcome> => {
+      await setIcon(deps, ownerOf(deps), { id, viewer, ...uploadedImage(req.body) })
+      return { done: 'picture' }
+    },
+    'remove-picture': async ({ deps, viewer }: OwnRequest, { id }: { id: string }): Promise<Outcome> => {
+      await replaceIcon(deps, ownerOf(deps), { id, viewer, icon: null })
+      return { done: 'picture-removed' }
+    },
+  }
 }
 
 /** The fields that confirm the owner of an account: the password, and the code if two-factor sign-in is on. */

@@ -34,6 +34,12 @@ export function showConfirmation(
   return request.show({ title: of.title, body: html`${question}${below}`, refusal })
 }
 
+/** Repeats the submitted fields, except secrets and the pressed button. */
+export const sentFields = ({ req }: OwnRequest): Part =>
+  Object.entries(fieldsToKeep(req.body)).flatMap(([name, value]) =>
+    [value].flat().map((text) => hiddenField(name, text)),
+  )
+
 type Command<Data> = (request: OwnRequest, data: Data, form: FormState) => Promise<Outcome>
 
 /** Returns a command that first shows the page that `ask` describes. Its form repeats the fields, and runs `run`. */
@@ -43,11 +49,12 @@ export function confirmFirst<Data>(
 ): Command<Data> {
   return async (request, data, form) => {
     if (form.text('confirmed') === 'yes') return run(request, data, form)
-    const sent = Object.entries(fieldsToKeep(request.req.body)).flatMap(([name, value]) =>
-      [value].flat().map((text) => hiddenField(name, text)),
-    )
     const { fields, ...of } = await ask(request, data, form)
     const command = request.field('do')
-    return showConfirmation(request, { ...of, command, fields: [fields, sent, hiddenField('confirmed', 'yes')] })
+    return showConfirmation(request, {
+      ...of,
+      command,
+      fields: [fields, sentFields(request), hiddenField('confirmed', 'yes')],
+    })
   }
 }

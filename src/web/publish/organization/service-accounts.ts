@@ -233,8 +233,8 @@ function newToken({ page }: OwnRequest, { accounts, settings }: ServiceOrganizat
   const content = html`${selectField(page, { name: 'account', label: t('organizations.services.account'), choices, errors })}
 ${textField(page, { name: 'name', label: t('field.name'), hint: t('tokens.name.hint'), value: state.text('name'), ...limitsOf(NewToken.properties.name), autocomplete: 'off', errors })}
 ${selectField(page, { name: 'days', label: t('tokens.lifetime'), choices: lifetimes, errors })}
-${scopeChoice(page, { chosen: [...state.list('scope', DEFAULT_SCOPES)], name: 'scopes', legend: t('tokens.may'), offered: OFFERED_SCOPES, ...(state.refusal === undefined ? {} : { refusal: state.refusal }) })}
-${limitChoice(page, { ...limits, ...(state.refusal === undefined ? {} : { refusal: state.refusal }) })}
+${scopeChoice(page, { chosen: [...state.list('scope', DEFAULT_SCOPES)], name: 'scopes', legend: t('tokens.may'), offered: OFFERED_SCOPES, errors: state.errors })}
+${limitChoice(page, { ...limits, errors: state.errors })}
 <div class="line"><button class="main" name="do" value="token">${t('tokens.review')}</button></div>`
   const of = { id: 'new-token', title: t('tokens.new'), text: t('organizations.services.token.text') }
   return formPart(page, { ...of, path: `${settings}/service-accounts`, content })
