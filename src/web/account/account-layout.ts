@@ -56,9 +56,10 @@ ${body}
 function unverifiedNote(page: PageContext, email: string): Markup {
   const { t, rich } = page.language
   const again = buttonForm(page, {
-    action: pathTo(page, `${PATHS.security}/email/link`),
+    action: pathTo(page, PATHS.security),
     text: t(mailKey(page, 'unverified.again')),
     isTight: true,
+    fields: { do: 'link' },
   })
   return note(
     page,

@@ -16,7 +16,6 @@ import { notificationEmailPages } from './settings/notification-emails.ts'
 import { profilePages } from './settings/profile.ts'
 import { securityPages } from './settings/security.ts'
 import { sessionPages } from './settings/sessions.ts'
-import { twoFactorPages } from './settings/two-factor.ts'
 import { passwordPages, passwordStrengthPages } from './sign-in/passwords.ts'
 import { signInPages } from './sign-in/sign-in.ts'
 import { checkMailPages, firstAdminPages, signUpPages } from './sign-in/sign-up.ts'
@@ -40,7 +39,6 @@ export function accountPages(app: App, web: WebDeps): void {
     profilePages(pages)
     securityPages(pages)
     notificationEmailPages(pages)
-    twoFactorPages(pages)
     sessionPages(pages)
     tokenPages(pages)
     applicationPages(pages)

@@ -264,7 +264,7 @@ test('the sign-in page offers to undo the deletion, and says before it how long 
   const fields = { username: person.username, password: PASSWORD }
   await visit.send(SIGN_IN, SIGN_IN, fields)
   assertSays(await visit.get('/account/data'), 200, `You can sign in and undo the deletion for ${DAYS} days`)
-  const removed = await visit.send('/account/data', '/account/data/delete', { username: person.username })
+  const removed = await visit.send('/account/data', '/account/data', { do: 'delete', username: person.username })
   assertLeads(removed, '/account/sign-in?done=account-deleted')
   assertSays(await visit.send(SIGN_IN, SIGN_IN, { ...fields, password: 'wrong' }), 401, 'wrong')
   assertSays(await visit.send(SIGN_IN, SIGN_IN, fields), 403, 'name="undo_deletion"')

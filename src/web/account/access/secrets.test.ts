@@ -37,7 +37,7 @@ test('no log line holds what opens an account: passwords, sessions, tokens, secr
   assertSays(await person.get('/account/reset-password?flow=secret-of-a-mailed-link'), 200, 'New password')
   assertSays(await person.get('/account/verify-email?flow=secret-of-a-mailed-link'), 200, 'Verify')
   const security = '/account/security'
-  const started = await person.send(security, `${security}/two-factor/start`)
+  const started = await person.send(security, security, { do: 'start' })
   const key = /data-text="([A-Z2-7]{32})"/.exec(started.body)?.[1] ?? assert.fail(started.body)
   const csrf = person.cookies.get('__Host-depot-csrf') ?? assert.fail('no CSRF cookie')
   const text = lines.join('')

@@ -9,9 +9,9 @@ import {
 import { deleteAccount } from '#features/community/personal-data/delete-account.ts'
 import { exportData } from '#features/community/personal-data/export-data.ts'
 import { createConfirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
-import { isConfirmed } from '#features/people/accounts/sessions/queries.ts'
 import { validationError } from '#lib/errors.ts'
-import { attempt, errorsOf, type FormRefusal } from '#web/kit/forms/read-form.ts'
+import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
+import { errorsOf, type FormRefusal } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { moneyText } from '#web/ui/format.ts'
@@ -20,12 +20,18 @@ import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { buttonForm, form, textField } from '#web/ui/parts/fields.ts'
 import { showSettings } from '../account-layout.ts'
 import { devicesSection } from './sessions.ts'
-import { confirmForm } from './settings-views.ts'
+import { confirm, confirmForm, hasConfirmed } from './settings-views.ts'
 
 export function accountDataPages(pages: Pages): void {
-  pages.own('GET', PATHS.data, 'showData', async (request) => showData(request), {
+  formPage<boolean>(pages, {
+    path: PATHS.data,
+    name: 'showData',
     shows: 'Devices that are signed in, export of all data, deletion of the account',
     api: 'listSessions deleteSession exportData deleteUser',
+    load: hasConfirmed,
+    show: showData,
+    commands: { confirm, delete: remove },
+    labels: { username: 'The username', password: 'The password', code: 'The code' },
   })
   pages.own(
     'POST',
@@ -38,47 +44,43 @@ export function accountDataPages(pages: Pages): void {
         .send(await exportData(deps, viewer)),
     { whenReadOnly: 'answers' },
   )
-  pages.own('POST', `${PATHS.data}/delete`, 'removeAccount', async (request) => {
-    const { deps, accounts, cookie, viewer, account, reply, field, redirect } = request
-    const { refusal } = await attempt(
-      async () => {
-        if (field('username') !== account.username) throw validationError('username', 'does not match your username')
-        const confirmOwner = createConfirmOwner(accounts)
-        await deleteAccount({ ...deps, confirmOwner }, viewer, { name: account.id, proof: {} })
-      },
-      { username: 'The username', password: 'The password' },
-    )
-    if (refusal !== undefined) return showData(request, refusal)
-    cookie.clear(reply)
-    return redirect(PATHS.signIn, 'account-deleted')
-  })
+}
+
+async function remove({ deps, accounts, cookie, viewer, account, reply, field }: OwnRequest): Promise<Outcome> {
+  if (field('username') !== account.username) throw validationError('username', 'does not match your username')
+  await deleteAccount({ ...deps, confirmOwner: createConfirmOwner(accounts) }, viewer, { name: account.id, proof: {} })
+  cookie.clear(reply)
+  return { path: PATHS.signIn, done: 'account-deleted' }
 }
 
 /** Shows the page, which asks for the password before it offers the deletion. */
-export async function showData(request: OwnRequest, refusal?: FormRefusal): Promise<FastifyReply> {
+async function showData(request: OwnRequest, isKnown: boolean, { refusal }: FormState): Promise<FastifyReply> {
   const { page, t } = request
   const body = html`${await devicesSection(request)}
 <section class="section" id="export"><h2>${t('data.copy')}</h2>
 <p class="soft">${t('data.copy.text')}</p>
 <div>${buttonForm(page, { action: pathTo(page, `${PATHS.data}/export`), text: html`${icon(page, 'download')}${t('data.download')}` })}</div>
 </section>
-${await deletionSection(request, refusal)}`
+${await deletionSection(request, isKnown, refusal)}`
   return showSettings(request, { title: t('settings.data'), body, refusal })
 }
 
-async function deletionSection({ deps, page, viewer, account }: OwnRequest, refusal?: FormRefusal): Promise<Markup> {
-  const hasConfirmed = await isConfirmed(deps.db, viewer, deps.now())
+async function deletionSection(
+  { deps, page, viewer, account }: OwnRequest,
+  isKnown: boolean,
+  refusal?: FormRefusal,
+): Promise<Markup> {
   const consequences = await loadDeletionConsequences(deps, viewer.id)
   const { currency } = await getSettings(deps)
   const { deletionDays } = deps.config.accounts
   const { t } = page.language
   const label = t('data.confirm', { username: account.username })
   const content = html`${textField(page, { name: 'username', label, maxLength: 39, autocomplete: 'off', isName: true, errors: errorsOf({ refusal }) })}
-<div><button class="danger">${t('data.delete-button')}</button></div>`
+<div><button class="danger" name="do" value="delete">${t('data.delete-button')}</button></div>`
   return html`<section class="section" id="delete"><h2>${t('data.delete')}</h2>
 <p>${deletionDays === 0 ? t('data.delete.final') : t('data.delete.undo', { days: deletionDays })}</p>
 ${consequencesList(page, consequences, currency)}
-${hasConfirmed ? form(page, { action: pathTo(page, `${PATHS.data}/delete`), content }) : confirmForm(page, { account, refusal, next: 'data' })}
+${isKnown ? form(page, { action: pathTo(page, PATHS.data), content }) : confirmForm(page, { account, refusal, path: PATHS.data })}
 </section>`
 }
 

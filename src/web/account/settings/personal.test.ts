@@ -52,7 +52,7 @@ test('the payout address is set and removed after the password, and shown escape
   const member = await makeMember(t)
   const person = visitor(t, member.token)
   const page = '/account/security'
-  const send = (payout_handle: string) => person.send(page, `${page}/payout`, { payout_handle })
+  const send = (payout_handle: string) => person.send(page, page, { do: 'payout', payout_handle })
   assertLeads(await send(HOSTILE), `${page}?done=payout-address`)
   assert.ok(!(await person.get(page)).body.includes('<script>alert'))
   assert.equal((await t.as(member).get('/v3/user')).json().payout_data.payout_handle, HOSTILE)

@@ -1,17 +1,20 @@
 // Sections that several pages of the account settings contain.
 
+import Type from 'typebox'
 import type { OwnerProof } from '#features/basics/access/confirm-owner.ts'
 import { ICON_BYTES_MAX, type IconOwner, replaceIcon, setIcon } from '#features/basics/images/icons.ts'
+import { confirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
+import { CodeField, PasswordField } from '#features/people/accounts/requests.ts'
+import { isConfirmed } from '#features/people/accounts/sessions/queries.ts'
 import type { AccountRow } from '#features/people/users/queries.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { Outcome } from '#web/kit/forms/form-page.ts'
-import { errorsOf, type FormRefusal, uploadedImage } from '#web/kit/forms/read-form.ts'
+import { checkValues, errorsOf, type FormRefusal, uploadedImage } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
-import { PATHS } from '#web/kit/paths.ts'
 import { fileSize } from '#web/ui/format.ts'
 import { html, type Markup } from '#web/ui/html.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'
-import { buttonForm, fileField, form, hiddenField, passwordField } from '#web/ui/parts/fields.ts'
+import { buttonForm, fileField, form, passwordField } from '#web/ui/parts/fields.ts'
 import { face } from '#web/ui/parts/lists.ts'
 import { codeField } from '../sign-in/sign-in-views.ts'
 
@@ -80,16 +83,22 @@ export function proofOf(field: (name: string) => string): OwnerProof {
 /** Whether a refusal concerns the confirmation of the owner, so that the page asks for it again. */
 export const isProofRefused = ({ status }: FormRefusal): boolean => status === 401 || status === 429
 
-/** Asks for the password again, for the page that `next` names. */
-export function confirmForm(
-  page: PageContext,
-  of: { account: AccountRow; next: 'security' | 'data' } & Refused,
-): Markup {
+const Proof = Type.Object({ password: PasswordField, code: Type.Optional(CodeField) })
+
+/** Checks the password, which users must enter again before they change who owns the account. */
+export async function confirm({ accounts, viewer, field }: OwnRequest): Promise<Outcome> {
+  await confirmOwner(accounts, viewer, checkValues(Proof, { password: field('password'), ...proofOf(field) }))
+  return {}
+}
+
+/** Whether the user has confirmed lately that they own the account. */
+export const hasConfirmed = ({ deps, viewer }: OwnRequest): Promise<boolean> => isConfirmed(deps.db, viewer, deps.now())
+
+/** Asks for the password again, for a page with the command `confirm`. */
+export function confirmForm(page: PageContext, of: { account: AccountRow; path: string } & Refused): Markup {
   const { t } = page.language
-  const { account } = of
-  const content = html`${hiddenField('next', of.next)}
-${proofFields(page, { ...of, account })}
-<div><button class="main">${t('confirm.send')}</button></div>`
+  const content = html`${proofFields(page, of)}
+<div><button class="main" name="do" value="confirm">${t('confirm.send')}</button></div>`
   return html`<p class="soft">${t('confirm.text')}</p>
-${form(page, { action: `${pathTo(page, PATHS.security)}/confirm`, content })}`
+${form(page, { action: pathTo(page, of.path), content })}`
 }

@@ -34,14 +34,12 @@ test('each settings page asks visitors to sign in, and changes nothing', async (
   const csrf = hiddenFields(await stranger.get('/account/sign-in'), '/account/sign-in')
   for (const path of [
     '',
-    '/security/email',
-    '/security/password',
-    '/security/payout',
+    '/security',
     '/notifications',
     '/data/devices/end',
     '/tokens',
     '/applications/new',
-    '/data/delete',
+    '/data',
     '/data/export',
   ])
     assert.match(String((await stranger.post(`/account${path}`, csrf)).headers.location), /^\/account\/sign-in/)
@@ -113,12 +111,12 @@ test('address and password are changed, and other sessions end', async () => {
   const person = visitor(t, member.token)
   const page = '/account/security'
   assertSays(
-    await person.send(page, `${page}/email`, { email: 'nowhere' }),
+    await person.send(page, page, { do: 'email', email: 'nowhere' }),
     400,
     'The email address must be an email address.',
   )
-  assertLeads(await person.send(page, `${page}/email`, { email: 'moved@example.org' }), `${page}?done=email`)
-  const password = (new_password: string) => person.send(page, `${page}/password`, { new_password })
+  assertLeads(await person.send(page, page, { do: 'email', email: 'moved@example.org' }), `${page}?done=email`)
+  const password = (new_password: string) => person.send(page, page, { do: 'password', new_password })
   assertSays(await password('short'), 400, 'The new password must have at least 8 characters.')
   assertLeads(await password(OTHER_PASSWORD), `${page}?done=password`)
   assertSays(await person.get(page), 200, 'moved@example.org')
@@ -130,7 +128,7 @@ test('two-factor sign-in is turned on, shows its backup codes once, and is turne
   const member = await makeMember(t)
   const person = visitor(t, member.token)
   const page = '/account/security'
-  const started = await person.send(page, `${page}/two-factor/start`)
+  const started = await person.send(page, page, { do: 'start' })
   const secret = /id="key" data-text="([A-Z2-7]+)"/.exec(started.body)?.[1] ?? assert.fail(started.body)
   // The QR code is part of the page, so that the secret is in no URL, and contains the same text as the link.
   const link = /href="(otpauth:[^"]+)"/.exec(started.body)?.[1]?.replaceAll('&amp;', '&') ?? assert.fail(started.body)
@@ -140,18 +138,15 @@ test('two-factor sign-in is turned on, shows its backup codes once, and is turne
   assert.ok(started.body.includes(secret.replaceAll(/.{4}/g, '$& ').trim()))
   assert.equal(started.headers['cache-control'], 'no-store')
   assert.match(String(started.headers['content-security-policy']), /script-src 'self'; style-src 'self'; img-src/)
-  const wrong = await person.sendFrom(started, `${page}/two-factor/enable`, { code: '000000' })
+  const wrong = await person.sendFrom(started, page, { do: 'enable', code: '000000' })
   assertSays(wrong, 401, 'The code is wrong')
   assertSays(wrong, 401, secret)
-  const on = await person.sendFrom(wrong, `${page}/two-factor/enable`, { code: totpCode(t, secret) })
+  const on = await person.sendFrom(wrong, page, { do: 'enable', code: totpCode(t, secret) })
   assertSays(on, 200, 'Two-factor sign-in is on')
   const codes = [...on.body.matchAll(/<li>([0-9A-Za-z]{11})<\/li>/g)].map(([, code = '']) => code)
   assert.equal(codes.length, 6)
-  assertSays(await person.send(page, `${page}/two-factor/disable`, { code: 'x' }), 401, 'The code is wrong')
-  assertLeads(
-    await person.send(page, `${page}/two-factor/disable`, { code: codes[0] ?? '' }),
-    `${page}?done=two-factor-off`,
-  )
+  assertSays(await person.send(page, page, { do: 'disable', code: 'x' }), 401, 'The code is wrong')
+  assertLeads(await person.send(page, page, { do: 'disable', code: codes[0] ?? '' }), `${page}?done=two-factor-off`)
   assertSays(await person.get(page), 200, 'Turn on')
 })
 
@@ -260,9 +255,9 @@ test('an account is deleted when its name is typed', async () => {
   const member = await makeMember(t)
   const person = visitor(t, member.token)
   const page = '/account/data'
-  assertSays(await person.send(page, `${page}/delete`, { username: 'somebody' }), 400, 'The username does not match')
+  assertSays(await person.send(page, page, { do: 'delete', username: 'somebody' }), 400, 'The username does not match')
   assertLeads(
-    await person.send(page, `${page}/delete`, { username: member.username }),
+    await person.send(page, page, { do: 'delete', username: member.username }),
     '/account/sign-in?done=account-deleted',
   )
   assert.equal((await t.anyone.get(`/v3/user/${member.id}`)).statusCode, 404)
@@ -272,8 +267,7 @@ test('an account is deleted when its name is typed', async () => {
 test('reloading the URL of a form leads to its parent page', async () => {
   const person = visitor(t, (await makeMember(t)).token)
   for (const [form, page] of [
-    ['/account/security/two-factor/start?x=1', '/account/security'],
-    ['/account/sign-in/code', '/account/sign-in'],
+    ['/account/sign-in/code?x=1', '/account/sign-in'],
     ['/account/sign-out', '/account'],
     ['/account/data/devices/end', '/account/data'],
   ] as const)

@@ -9,8 +9,9 @@ import {
   startTwoFactor,
   type TwoFactorSetUp,
 } from '#features/people/accounts/two-factor/switch-two-factor.ts'
-import { attempt, checkValues, type FormRefusal } from '#web/kit/forms/read-form.ts'
-import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import type { FormState, Outcome } from '#web/kit/forms/form-page.ts'
+import { checkValues, type FormRefusal } from '#web/kit/forms/read-form.ts'
+import type { OwnRequest } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { html, type Markup } from '#web/ui/html.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'
@@ -19,38 +20,35 @@ import { note } from '#web/ui/parts/lists.ts'
 import { showSettings } from '../account-layout.ts'
 import { codeField } from '../sign-in/sign-in-views.ts'
 import { qrCode } from './qr-code.ts'
-import { showSecurity } from './security.ts'
 
 const Confirmation = Type.Object({ flow: FlowField, code: CodeField })
 const Removal = Type.Object({ code: CodeField })
-const LABELS = { code: 'The code', password: 'The password' }
 
-export function twoFactorPages(pages: Pages): void {
-  const path = `${PATHS.security}/two-factor`
-  pages.own('POST', `${path}/start`, 'startTwoFactorSetUp', async (request) => {
-    const { value: setUp, refusal } = await attempt(() => startTwoFactor(request.accounts, request.viewer.id))
-    return refusal === undefined ? showSetUp(request, setUp) : showSecurity(request, { refusal })
-  })
-  pages.own('POST', `${path}/enable`, 'finishTwoFactorSetUp', async (request) => {
-    const { accounts, viewer, page, field } = request
-    const [accountId, flow] = [viewer.id, field('flow')]
-    const { value: codes, refusal } = await attempt(async () => {
-      const values = checkValues(Confirmation, { flow, code: field('code') })
-      return enableTwoFactor(accounts, { viewer, ...values })
-    }, LABELS)
-    if (refusal === undefined)
-      return showSettings(request, { title: page.language.t('backup-codes'), body: backupCodesView(page, codes) })
-    const setUp = await findTwoFactorSetUp(accounts, { accountId, flow })
-    return setUp === undefined ? showSecurity(request, { refusal }) : showSetUp(request, setUp, refusal)
-  })
-  pages.own('POST', `${path}/disable`, 'turnTwoFactorOff', async (request) => {
-    const { accounts, viewer, field, redirect } = request
-    const { refusal } = await attempt(async () => {
-      const { code } = checkValues(Removal, { code: field('code') })
-      await disableTwoFactor(accounts, { viewer, code })
-    }, LABELS)
-    return refusal === undefined ? redirect(PATHS.security, 'two-factor-off') : showSecurity(request, { refusal })
-  })
+/** The commands of two-factor sign-in. */
+export const TWO_FACTOR = {
+  start: async (request: OwnRequest): Promise<Outcome> =>
+    showSetUp(request, await startTwoFactor(request.accounts, request.viewer.id)),
+  enable: async (request: OwnRequest): Promise<Outcome> => {
+    const { accounts, viewer, page, t, field } = request
+    const values = checkValues(Confirmation, { flow: field('flow'), code: field('code') })
+    const codes = await enableTwoFactor(accounts, { viewer, ...values })
+    return showSettings(request, { title: t('backup-codes'), body: backupCodesView(page, codes) })
+  },
+  disable: async ({ accounts, viewer, field }: OwnRequest): Promise<Outcome> => {
+    await disableTwoFactor(accounts, { viewer, ...checkValues(Removal, { code: field('code') }) })
+    return { done: 'two-factor-off' }
+  },
+}
+
+/** Shows the secret again after a wrong code, if the set-up has not expired. */
+export async function showRefusedSetUp(
+  request: OwnRequest,
+  { text, refusal }: FormState,
+): Promise<FastifyReply | undefined> {
+  if (refusal === undefined || text('do') !== 'enable') return undefined
+  const { accounts, viewer } = request
+  const setUp = await findTwoFactorSetUp(accounts, { accountId: viewer.id, flow: text('flow') })
+  return setUp && showSetUp(request, setUp, refusal)
 }
 
 /** Shows the secret in the response to the form, which is not stored, and not at a URL. */
@@ -60,7 +58,7 @@ function showSetUp(request: OwnRequest, setUp: TwoFactorSetUp, refusal?: FormRef
   const path = pathTo(page, PATHS.security)
   const content = html`${hiddenField('flow', setUp.flow)}
 ${codeField(page, t('two-factor.code'), { refusal })}
-<div class="row"><button class="main">${t('two-factor.turn-on')}</button><a href="${path}">${t('two-factor.leave-off')}</a></div>`
+<div class="row"><button class="main" name="do" value="enable">${t('two-factor.turn-on')}</button><a href="${path}">${t('two-factor.leave-off')}</a></div>`
   const link = (chunks: Parameters<typeof html>[1]) => html`<a href="${setUp.uri}">${chunks}</a>`
   const body = html`<section class="section">
 <p>${t('two-factor.scan')}</p>
@@ -78,7 +76,7 @@ ${codeField(page, t('two-factor.code'), { refusal })}
 </div>
 </div>
 </div>
-${form(page, { action: `${path}/two-factor/enable`, content })}
+${form(page, { action: path, content })}
 </section>`
   return showSettings(request, { title: t('two-factor'), body, refusal })
 }

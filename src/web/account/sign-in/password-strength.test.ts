@@ -44,7 +44,7 @@ test('a session and a link in an email name the account', async () => {
   const member = await makeMember(t, { username: 'obelisk.menhir' })
   const signedIn = visitor(t)
   await signedIn.send('/account/sign-in', '/account/sign-in', { username: 'obelisk.menhir', password: PASSWORD })
-  const security = { page: '/account/security', action: '/account/security/password' }
+  const security = { page: '/account/security', action: '/account/security' }
   const own = await rate(signedIn, security, { password: 'obelisk.menhir1', username: 'other' })
   assert.match(own.body, /It repeats your username/)
   const forgetful = visitor(t)

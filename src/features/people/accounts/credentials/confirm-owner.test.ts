@@ -166,22 +166,21 @@ test('undo works for seven days, and not for an email address that another accou
 test('the pages ask for the password before they offer an ownership transfer', async () => {
   const member = await makeStale()
   const person = visitor(t, member.token)
-  for (const [page, next] of [
-    ['/account/security', 'security'],
-    ['/account/data', 'data'],
+  for (const [page, forged] of [
+    ['/account/security', { do: 'email', email: 'forged@example.org' }],
+    ['/account/data', { do: 'delete', username: member.username }],
   ] as const) {
     await forget(member)
-    const confirm = '/account/security/confirm'
     const asked = await person.get(page)
     assertSays(asked, 200, 'Enter your password again')
-    const csrf = hiddenFields(asked, confirm)
-    assert.ok(!asked.body.includes(`${page}/delete`) && !asked.body.includes(`${page}/email`))
-    const forged = page.endsWith('data') ? { username: member.username } : { email: 'forged@example.org' }
-    const target = page.endsWith('data') ? `${page}/delete` : `${page}/email`
-    assertSays(await person.post(target, { ...csrf, ...forged }), 401, 'The password is required for this request.')
-    assertSays(await person.post(confirm, { ...csrf, password: 'wrong' }), 401, 'The password is wrong')
-    assertLeads(await person.post(confirm, { ...csrf, next, password: PASSWORD }), page)
-    assert.ok((await person.get(page)).body.includes(target))
+    const csrf = hiddenFields(asked, page)
+    const button = `name="do" value="${forged.do}"`
+    assert.ok(!asked.body.includes(button))
+    assertSays(await person.post(page, { ...csrf, ...forged }), 401, 'The password is required for this request.')
+    const confirm = (password: string) => person.post(page, { ...csrf, do: 'confirm', password })
+    assertSays(await confirm('wrong'), 401, 'The password is wrong')
+    assertLeads(await confirm(PASSWORD), page)
+    assert.ok((await person.get(page)).body.includes(button))
   }
   assert.equal((await read(member)).email, member.email)
 })
