@@ -23,23 +23,11 @@ import { allowedScopes } from './scope-groups.ts'
 type Consent = { flow: string; application: Application; scopes: number; redirectUri: string }
 
 export function authorizePages(pages: Pages): void {
-  pages.own(
-    'GET',
-    PATHS.authorize,
-    'showConsent',
-    async (request) => {
-      const { deps } = request
-      const query = request.req.query as Record<string, unknown>
-      const authorization = await startAuthorization(deps, { accountId: request.viewer.id, query })
-      if (authorization.next === 'redirect') return request.reply.redirect(authorization.url, 303)
-      return showConsent(request, authorization)
-    },
-    {
-      whenReadOnly: 'refused',
-      shows: 'Consent to an application',
-      api: 'authorize acceptAuthorization rejectAuthorization',
-    },
-  )
+  pages.own('GET', PATHS.authorize, 'showConsent', askConsent, {
+    whenReadOnly: 'refused',
+    shows: 'Consent to an application',
+    api: 'authorize acceptAuthorization rejectAuthorization',
+  })
   pages.own('GET', PATHS.authorizations, 'showAuthorizations', showAuthorizations, {
     api: 'listAuthorizations revokeAuthorization',
   })
@@ -57,6 +45,15 @@ export function authorizePages(pages: Pages): void {
     reply.formTarget = formTargetOf(target)
     return reply.redirect(url, 303)
   })
+}
+
+async function askConsent(request: OwnRequest): Promise<FastifyReply> {
+  const { deps, req, viewer, reply } = request
+  const query = req.query as Record<string, unknown>
+  const authorization = await startAuthorization(deps, { accountId: viewer.id, query })
+  return authorization.next === 'redirect'
+    ? reply.redirect(authorization.url, 303)
+    : showConsent(request, authorization)
 }
 
 async function showConsent(

@@ -24,13 +24,7 @@ const Reset = Type.Object({ flow: FlowField, new_password: NewPasswordField })
 const Verification = Type.Object({ flow: FlowField })
 
 export function passwordPages(pages: Pages): void {
-  pages.open(
-    'GET',
-    PATHS.forgotPassword,
-    'showForgottenPassword',
-    async (request) => showForgotten(request, { isSent: false }),
-    { api: 'requestPasswordReset' },
-  )
+  pages.open('GET', PATHS.forgotPassword, 'showForgottenPassword', showForgotten, { api: 'requestPasswordReset' })
   pages.open('POST', PATHS.forgotPassword, 'sendForgottenPassword', async (request) => {
     const { accounts, req, field } = request
     const { refusal } = await attempt(
@@ -63,13 +57,7 @@ export function passwordPages(pages: Pages): void {
     cookie.clear(reply)
     return redirect(PATHS.signIn, 'password-reset')
   })
-  pages.open(
-    'GET',
-    PATHS.undoEmail,
-    'showEmailUndoing',
-    async (request) => showUndoing(request, request.query('flow')),
-    { api: 'undoEmailChange' },
-  )
+  pages.open('GET', PATHS.undoEmail, 'showEmailUndoing', showUndoing, { api: 'undoEmailChange' })
   pages.open('POST', PATHS.undoEmail, 'sendEmailUndoing', async (request) => {
     const { accounts, cookie, req, reply, field, redirect } = request
     const flow = field('flow')
@@ -83,13 +71,7 @@ export function passwordPages(pages: Pages): void {
     return redirect(PATHS.signIn, 'email-restored')
   })
   // Opening the link changes nothing, because programs that scan emails open links too.
-  pages.open(
-    'GET',
-    PATHS.verifyEmail,
-    'showEmailVerification',
-    async (request) => showVerification(request, request.query('flow')),
-    { api: 'verifyEmail' },
-  )
+  pages.open('GET', PATHS.verifyEmail, 'showEmailVerification', showVerification, { api: 'verifyEmail' })
   pages.open('POST', PATHS.verifyEmail, 'sendEmailVerification', async (request) => {
     const { deps, viewer, field, redirect } = request
     const flow = field('flow')
@@ -102,9 +84,9 @@ export function passwordPages(pages: Pages): void {
   })
 }
 
-function showForgotten(
+async function showForgotten(
   request: PageRequest,
-  { isSent, refusal }: { isSent: boolean; refusal?: FormRefusal | undefined },
+  { isSent, refusal }: { isSent: boolean; refusal?: FormRefusal | undefined } = { isSent: false },
 ) {
   const { deps, page, show } = request
   const captcha = captchaState(deps.config)
@@ -121,12 +103,12 @@ export function showReset(
   return show({ title, body: resetPasswordView(page, shown), refusal: shown.refusal })
 }
 
-function showVerification({ page, show }: PageRequest, flow: string, refusal?: FormRefusal) {
+async function showVerification({ page, query, show }: PageRequest, flow = query('flow'), refusal?: FormRefusal) {
   const body = linkView(page, { what: 'verify', action: PATHS.verifyEmail, flow, refusal })
   return show({ title: page.language.t('verify'), body, refusal })
 }
 
-function showUndoing({ page, show }: PageRequest, flow: string, refusal?: FormRefusal) {
+async function showUndoing({ page, query, show }: PageRequest, flow = query('flow'), refusal?: FormRefusal) {
   const body = linkView(page, { what: 'undo-email', action: PATHS.undoEmail, flow, refusal })
   return show({ title: page.language.t('undo-email'), body, refusal })
 }

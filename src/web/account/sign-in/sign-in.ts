@@ -21,17 +21,7 @@ const SecondFactor = Type.Object({ flow: FlowField, code: CodeField })
 const LABELS = { username: 'The name', password: 'The password', code: 'The code', challenge: 'The captcha' }
 
 export function signInPages(pages: Pages): void {
-  pages.open(
-    'GET',
-    PATHS.signIn,
-    'showSignIn',
-    async (request) => {
-      const returnTo = request.query('return')
-      if (request.viewer !== null) return request.redirect(returnPath(returnTo))
-      return showSignIn(request, { name: '', returnTo })
-    },
-    { api: 'signIn signInWithSecondFactor' },
-  )
+  pages.open('GET', PATHS.signIn, 'showSignIn', openSignIn, { api: 'signIn signInWithSecondFactor' })
   pages.open('POST', PATHS.signIn, 'sendSignIn', sendCredentials)
   pages.open('POST', PATHS.signInCode, 'sendSignInCode', sendCode)
   pages.open('POST', PATHS.signOut, 'sendSignOut', async ({ deps, cookie, viewer, reply, redirect, field }) => {
@@ -40,6 +30,12 @@ export function signInPages(pages: Pages): void {
     const returnTo = field('return')
     return returnTo === '' ? redirect(PATHS.signIn, 'signed-out') : redirect(signInPath(returnTo))
   })
+}
+
+async function openSignIn(request: PageRequest): Promise<FastifyReply> {
+  const returnTo = request.query('return')
+  if (request.viewer !== null) return request.redirect(returnPath(returnTo))
+  return showSignIn(request, { name: '', returnTo })
 }
 
 async function sendCredentials(request: PageRequest): Promise<FastifyReply> {

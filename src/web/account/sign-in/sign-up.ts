@@ -27,14 +27,7 @@ const LABELS = {
 }
 
 export function signUpPages(pages: Pages): void {
-  pages.open(
-    'GET',
-    PATHS.signUp,
-    'showSignUp',
-    async (request) =>
-      request.viewer === null ? showSignUp(request) : request.redirect(returnPath(request.query('return'))),
-    { api: 'createAccount getGlobals' },
-  )
+  pages.open('GET', PATHS.signUp, 'showSignUp', showSignUp, { api: 'createAccount getGlobals' })
   pages.open('POST', PATHS.signUp, 'sendSignUp', async (request) => {
     const { accounts, cookie, req, reply, field } = request
     const fields = { username: field('username'), email: field('email'), password: field('password') }
@@ -78,8 +71,9 @@ function allErrors({ accounts, req }: PageRequest, fields: AccountFields, refusa
 }
 
 async function showSignUp(request: PageRequest, refusal?: FormRefusal): Promise<FastifyReply> {
-  const { accounts, deps, page, show, query, field, req } = request
+  const { accounts, deps, viewer, page, show, redirect, query, field, req } = request
   const isGet = req.method !== 'POST'
+  if (isGet && viewer !== null) return redirect(returnPath(query('return')))
   const { registration } = await getSettings(accounts)
   const isOpen = registration !== 'closed'
   const captcha = captchaState(deps.config)
@@ -133,13 +127,10 @@ function showFirstAdmin(
 }
 
 export function checkMailPages(pages: Pages): void {
-  pages.own(
-    'GET',
-    PATHS.checkMail,
-    'showCheckMail',
-    async (request) => showCheckMail(request, request.query('return')),
-    { shows: 'The emailed link after sign-up, sent again', api: 'resendVerification' },
-  )
+  pages.own('GET', PATHS.checkMail, 'showCheckMail', showCheckMail, {
+    shows: 'The emailed link after sign-up, sent again',
+    api: 'resendVerification',
+  })
   pages.own('POST', PATHS.checkMail, 'sendCheckMail', async (request) => {
     const { accounts, viewer, field, redirect } = request
     const returnTo = field('return')
@@ -149,7 +140,11 @@ export function checkMailPages(pages: Pages): void {
   })
 }
 
-function showCheckMail(request: OwnRequest, returnTo: string, refusal?: FormRefusal): FastifyReply {
+async function showCheckMail(
+  request: OwnRequest,
+  returnTo = request.query('return'),
+  refusal?: FormRefusal,
+): Promise<FastifyReply> {
   const { account, page, show, redirect } = request
   if (account.email_verified || account.email === null) return redirect(returnPath(returnTo))
   const body = checkMailView(page, { email: account.email, returnTo, notice: noticeOf(request), refusal })

@@ -14,20 +14,16 @@ import { accountPath, accountStatus, roleName } from './accounts.ts'
 import { credentialPages, loadAccount, type ManagedAccount, rankPages, suspensionPages } from './confirmed.ts'
 
 export function userPages(pages: Pages): void {
-  pages.own(
-    'GET',
-    `${PATHS.operatorUser}/:id`,
-    'operateAccount',
-    async (request) => showAccount(request, await loadAccount(request)),
-    { role: 'admin', api: 'getUserByEmail' },
-  )
+  const options = { role: 'admin', api: 'getUserByEmail' } as const
+  pages.own('GET', `${PATHS.operatorUser}/:id`, 'operateAccount', showAccount, options)
   rankPages(pages)
   suspensionPages(pages)
   credentialPages(pages)
 }
 
-function showAccount(request: OwnRequest, data: ManagedAccount): FastifyReply {
+async function showAccount(request: OwnRequest): Promise<FastifyReply> {
   const { page, t } = request
+  const data = await loadAccount(request)
   const { account } = data
   return showOperator(request, {
     section: PATHS.operatorUsers,
