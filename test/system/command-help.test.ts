@@ -8,6 +8,7 @@ import { after, test } from 'node:test'
 import { promisify } from 'node:util'
 import { COMMANDS } from '#cli/commands.ts'
 import { createProgress, shownBytes, withProgress } from '#cli/kit/progress.ts'
+import { commandHere } from '#test/support/processes/command-here.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const SCRIPT = join(ROOT, 'bin/depot')
@@ -31,12 +32,12 @@ test('--version and help are answers: exit code 0, on standard output, and nothi
 test('every command has help, asked for in either way', async () => {
   for (const { name, about } of COMMANDS) {
     const words = name.split(' ')
-    const asked = await run(SCRIPT, ['help', ...words])
+    const asked = await commandHere(['help', ...words], {})
     assert.match(asked.stdout, new RegExp(`^Usage: depot ${name}[ \\n]`))
     assert.ok(asked.stdout.includes(about))
-    assert.deepEqual(await run(SCRIPT, [...words, '--help']), asked)
+    assert.deepEqual(await commandHere([...words, '--help'], {}), asked)
   }
-  const family = await run(SCRIPT, ['help', 'user'])
+  const family = await commandHere(['help', 'user'], {})
   assert.match(family.stdout, /^Usage: depot user COMMAND\n {2}user create [\s\S]*\n {2}user role /)
   await assert.rejects(run(SCRIPT, ['help', 'nonsense']), { code: 2 })
 })

@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
 import { findCommand } from '#cli/usage.ts'
+import { commandHere } from '#test/support/processes/command-here.ts'
 import { depot, ENTRY, makeDataDir, type RunningDepot, startDepot } from '#test/support/processes/running-depot.ts'
 
 const { dataDir, remove } = makeDataDir()
@@ -120,6 +121,8 @@ for (const beside of ['without a server', 'while a server runs'] as const) {
 }
 
 describe('mistakes', () => {
+  const here = (args: string[], more: Record<string, string> = {}) => commandHere(args, { DATA_DIR: dataDir, ...more })
+
   test('are one sentence and the usage, with exit code 2', async () => {
     for (const args of [
       [],
@@ -133,7 +136,7 @@ describe('mistakes', () => {
       ['token', 'create', '--user', 'x', '--scopes', 'all', '--expires', 'soon'],
       ['serve', '--port', '1'],
     ]) {
-      const { code, stderr } = await depot(dataDir, args)
+      const { code, stderr } = await here(args)
       assert.equal(code, 2, args.join(' '))
       const command = findCommand(args)?.command.name ?? (args[0] === 'user' ? 'user' : 'COMMAND')
       assert.match(stderr, new RegExp(`^[^\\n]+\\n\\nUsage: depot ${command}[ \\n]`), args.join(' '))
@@ -141,7 +144,7 @@ describe('mistakes', () => {
   })
 
   test('a rejected command prints one sentence and exits with code 1', async () => {
-    const weak = await depot(dataDir, [
+    const weak = await here([
       'user',
       'create',
       '--username',
@@ -153,10 +156,10 @@ describe('mistakes', () => {
     ])
     assert.equal(weak.code, 1)
     assert.match(weak.stderr, /password/)
-    const unknown = await depot(dataDir, ['token', 'create', '--user', 'nobody-of-this-name', '--scopes', 'all'])
+    const unknown = await here(['token', 'create', '--user', 'nobody-of-this-name', '--scopes', 'all'])
     assert.equal(unknown.code, 1)
     assert.match(unknown.stderr, /does not exist/)
-    const taken = await depot(dataDir, [
+    const taken = await here([
       'user',
       'create',
       '--username',
@@ -171,12 +174,12 @@ describe('mistakes', () => {
   })
 
   test('check exits with 1 and names what is bad', async () => {
-    const { code, stdout } = await depot(dataDir, ['check', '--json'], {
+    const { code, stdout } = await here(['check', '--json'], {
       DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
     })
     assert.equal(code, 1)
     assert.equal(JSON.parse(stdout).dependencies.database.status, 'failing')
-    const broken = await depot(dataDir, ['check'], { PORT: 'x' })
+    const broken = await here(['check'], { PORT: 'x' })
     assert.equal(broken.code, 1)
     assert.match(broken.stdout, /configuration: failing/)
   })

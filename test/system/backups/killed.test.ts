@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
 import { fileSource, openBackup } from '#features/operation/backup/archive/encryption.ts'
 import { emptyDatabase, type TestDatabase } from '#test/support/app/database.ts'
+import { commandHere } from '#test/support/processes/command-here.ts'
 import { depot, ENTRY, makeDataDir, startDepot } from '#test/support/processes/running-depot.ts'
 
 const KILLS = 8
@@ -34,7 +35,7 @@ after(async () => {
 })
 
 async function succeed(args: string[], more: Record<string, string> = {}, folder = at('data')) {
-  const { code, stdout, stderr } = await depot(folder, [...args, '--json'], { ...env, ...more })
+  const { code, stdout, stderr } = await commandHere([...args, '--json'], { DATA_DIR: folder, ...env, ...more })
   assert.equal(code, 0, stderr)
   return JSON.parse(stdout)
 }
@@ -193,7 +194,7 @@ async function isRestored({ database: { pool } }: Place): Promise<boolean> {
 async function assertRestored({ folder, env: there, archive }: Place, files: number): Promise<void> {
   const verified = await succeed(['verify'], there, folder)
   assert.deepEqual([verified.findings, verified.files], [0, files])
-  const again = await depot(folder, ['restore', archive, '--identity', at('key.txt')], { ...env, ...there })
+  const again = await commandHere(['restore', archive, '--identity', at('key.txt')], { DATA_DIR: folder, ...there })
   assert.match(again.stderr, /^This instance is not empty: /)
 }
 
@@ -202,7 +203,7 @@ test('a killed restore leaves an empty instance that accepts the backup, or the 
   await succeed(['backup', at('sealed.tar')], sealed)
   let place = await newPlace(0)
   const startedAt = performance.now()
-  await succeed(['restore', at('plain.tar')], place.env, place.folder)
+  assert.equal((await depot(place.folder, ['restore', at('plain.tar')], place.env)).code, 0)
   const tookMs = performance.now() - startedAt
   await assertRestored(place, files)
   let places = 1

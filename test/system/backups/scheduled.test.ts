@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { emptyDatabase, type TestDatabase } from '#test/support/app/database.ts'
-import { depot, makeDataDir, type RunningDepot, startDepot } from '#test/support/processes/running-depot.ts'
+import { commandHere } from '#test/support/processes/command-here.ts'
+import { makeDataDir, type RunningDepot, startDepot } from '#test/support/processes/running-depot.ts'
 
 const { dataDir, remove } = makeDataDir()
 const at = (name: string): string => join(dataDir, name)
@@ -16,7 +17,7 @@ let env: Record<string, string>
 before(async () => {
   database = await emptyDatabase()
   env = { DATABASE_URL: database.connectionString, BACKUP_TARGET: at('target'), BACKUP_SCHEDULE: 'every 1 hour' }
-  assert.equal((await depot(at('data'), ['seed', '--projects', '2'], env)).code, 0)
+  assert.equal((await commandHere(['seed', '--projects', '2'], { DATA_DIR: at('data'), ...env })).code, 0)
   server = await startDepot(at('data'), env)
 })
 after(async () => {
@@ -46,7 +47,10 @@ test('a due backup is made while the server runs, with the events that only the 
   const { name, files, missing } = (made as { details: { name: string; files: number; missing: number } }).details
   assert.ok(files > 0 && missing === 0)
   assert.ok(readdirSync(at('target/objects')).includes(`${name}.tar`))
-  const restored = await depot(at('restored'), ['restore', 'latest', '--json'], { BACKUP_TARGET: at('target') })
+  const restored = await commandHere(['restore', 'latest', '--json'], {
+    DATA_DIR: at('restored'),
+    BACKUP_TARGET: at('target'),
+  })
   assert.equal(restored.code, 0, restored.stderr)
   assert.equal(JSON.parse(restored.stdout).files, files)
 })
@@ -61,7 +65,7 @@ test('a backup that fails leaves a job with the reason, and the next one works',
   )
   assert.match(String(failed?.['last_error']), /Cannot use BACKUP_TARGET .*target: (ENOTDIR|EEXIST)/)
   rmSync(at('target'))
-  const again = await depot(at('data'), ['backup', '--json'], env)
+  const again = await commandHere(['backup', '--json'], { DATA_DIR: at('data'), ...env })
   assert.equal(again.code, 0, again.stderr)
   assert.ok(JSON.parse(again.stdout).events >= 0)
 })

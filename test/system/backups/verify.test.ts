@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
 import { emptyDatabase, type TestDatabase } from '#test/support/app/database.ts'
-import { depot, ENTRY, type Finished, makeDataDir } from '#test/support/processes/running-depot.ts'
+import { commandHere } from '#test/support/processes/command-here.ts'
+import { ENTRY, type Finished, makeDataDir } from '#test/support/processes/running-depot.ts'
 
 const { dataDir, remove } = makeDataDir()
 const at = (name: string): string => join(dataDir, name)
@@ -35,7 +36,7 @@ after(async () => {
 })
 
 const run = (args: string[], more: Record<string, string> = {}): Promise<Finished> =>
-  depot(at('data'), args, { ...env, ...more })
+  commandHere(args, { DATA_DIR: at('data'), ...env, ...more })
 
 async function succeed(args: string[], more: Record<string, string> = {}): Promise<ReturnType<typeof JSON.parse>> {
   const { code, stdout, stderr } = await run([...args, '--json'], more)
