@@ -1,9 +1,18 @@
-// The public site in a real browser: narrow windows, large text, hues, and the resources that its pages load.
+// The public site in a real browser: narrow windows, large text, hues, the resources that its pages load, and tasks of users.
 import assert from 'node:assert/strict'
 import { get } from 'node:http'
 import { after, before, test } from 'node:test'
+import type { Page } from 'playwright-core'
 import { BYPASS_KEY } from '#test/support/app/test-app.ts'
-import { checkFits, newPerson, openSite, type Site, shoot } from '#test/support/browser/chromium.ts'
+import {
+  checkAccess,
+  checkFits,
+  newPerson,
+  openSite,
+  type Site,
+  shoot,
+  signIn,
+} from '#test/support/browser/chromium.ts'
 import { NARROW, WIDE } from '#test/support/browser/looks.ts'
 import { measurePaint } from '#test/support/browser/paint.ts'
 import { assertValidHtml } from '#test/support/http/html-page.ts'
@@ -16,23 +25,6 @@ before(async () => {
   all = await makeSitePages(site.t)
 })
 after(() => site?.close())
-
-test('no page is wider than 320 pixels for visitors, or with text twice as large', async () => {
-  const { context, page } = await newPerson(site, { viewport: { width: 320, height: 900 } })
-  await context.addCookies([{ name: 'depot-language', value: 'de', url: site.url }])
-  for (const { name, path, by } of all.pages) {
-    if (by !== undefined) continue
-    await page.setViewportSize({ width: 320, height: 900 })
-    await page.goto(`${site.url}${path}`)
-    await shoot(page, `${name}-tiny`)
-    await checkFits(page)
-    await page.setViewportSize({ width: 780, height: 900 })
-    await page.evaluate("document.documentElement.style.fontSize = '200%'")
-    await shoot(page, `${name}-large`)
-    await checkFits(page)
-  }
-  await context.close()
-})
 
 /** The least contrast of links, buttons and notes, by theme and hue; the page's own style says the colours. */
 const LEAST_CONTRASTS = `(() => {
@@ -85,10 +77,22 @@ test('choosing a loader alone narrows a list without a button', async () => {
   await context.close()
 })
 
-test('a page is valid HTML and loads little, and nothing from elsewhere', async () => {
-  const { context, page } = await newPerson(site, { viewport: WIDE })
+/** The narrowest window, and one that is as wide as it is with text twice as large. */
+async function checkTiny(page: Page, name: string): Promise<void> {
+  await shoot(page, `${name}-tiny`)
+  await checkFits(page)
+  await page.setViewportSize({ width: 780, height: 900 })
+  await page.evaluate("document.documentElement.style.fontSize = '200%'")
+  await shoot(page, `${name}-large`)
+  await checkFits(page)
+  await page.setViewportSize({ width: 320, height: 900 })
+}
+
+test('a page for visitors fits 320 pixels, and text twice as large; is valid HTML; loads little, and nothing from elsewhere', async () => {
+  const { context, page } = await newPerson(site, { viewport: { width: 320, height: 900 } })
+  await context.addCookies([{ name: 'depot-language', value: 'de', url: site.url }])
   const assets = new Map<string, string>()
-  for (const { path, by } of all.pages) {
+  for (const { name, path, by } of all.pages) {
     if (by !== undefined) continue
     const requests: { address: string; type: string }[] = []
     const note = (request: { url(): string; resourceType(): string }) =>
@@ -111,6 +115,7 @@ test('a page is valid HTML and loads little, and nothing from elsewhere', async 
     const weight = await compressedBytes(`${site.url}${path}`)
     assert.ok(weight <= 12 * 1024, `${path} weighs ${weight}`)
     for (const { address, type } of own) assets.set(address, type)
+    await checkTiny(page, name)
   }
   for (const [type, kilobytes] of [
     ['stylesheet', 9.5],
@@ -154,6 +159,84 @@ test('nothing moves on a page that arrives over a slow line', async () => {
       )
     }
   }
+})
+
+for (const javaScriptEnabled of [true, false]) {
+  const how = javaScriptEnabled ? 'with scripts' : 'without scripts'
+
+  test(`who is not signed in is led through that and back, and then follows, saves and reports (${how})`, async () => {
+    const person = await site.t.make.account()
+    const { context, page, problems } = await newPerson(site, { javaScriptEnabled })
+    await page.goto(`${site.url}${all.project}`)
+    if (javaScriptEnabled) {
+      await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+      await page.getByRole('button', { name: /^Share / }).click()
+      await page.getByRole('status').filter({ hasText: 'The link was copied' }).waitFor()
+      const box = await page.getByText('The link was copied').boundingBox()
+      assert.ok((box?.width ?? 0) > 20, 'the confirmation is visible')
+      assert.equal(await page.evaluate('navigator.clipboard.readText()'), `${site.url}${all.project}`)
+    }
+    await page.getByRole('link', { name: 'Save', exact: true }).click()
+    await page.getByRole('button', { name: 'Sign in' }).waitFor()
+    assert.match(page.url(), new RegExp(`return=${encodeURIComponent(`${all.project}/save`)}`))
+    await signIn(site, context, person.token)
+    await page.goto(`${site.url}${all.project}`)
+    await page.getByRole('button', { name: 'Follow', exact: true }).click()
+    await page.getByRole('button', { name: 'Following' }).waitFor()
+    await page.getByRole('link', { name: 'Save', exact: true }).click()
+    await page.getByLabel('Name of a new collection').fill('Liked')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.waitForURL(`${site.url}${all.project}?done=collected`)
+    await page.getByRole('link', { name: 'Save', exact: true }).click()
+    assert.equal(await page.getByRole('checkbox', { name: 'Liked' }).isChecked(), true)
+    await page.goto(`${site.url}${all.project}`)
+    await page.getByRole('link', { name: /^Report/ }).click()
+    await page.getByLabel('Reason').selectOption('spam')
+    await page.getByLabel('Description of the problem').fill('It is the same as another.')
+    await page.getByRole('button', { name: 'Send report' }).click()
+    await page.getByText('Moderators have received your report').waitFor()
+    await shoot(page, `reported-${javaScriptEnabled ? 'scripts' : 'plain'}`)
+    if (javaScriptEnabled) await checkAccess(page, { isStrict: true })
+    assert.deepEqual(problems, [])
+    await context.close()
+  })
+}
+
+test('the keyboard alone suffices, and the focus can be seen', async () => {
+  const { context, page } = await newPerson(site)
+  await page.goto(`${site.url}/mods`)
+  await page.keyboard.press('Tab')
+  assert.equal(await page.evaluate('document.activeElement.className'), 'skip')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/#content$/)
+  await page.keyboard.press('/')
+  assert.equal(await page.evaluate('document.activeElement.id'), 'q')
+  await page.keyboard.type('a')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/\/search\?q=a/)
+  const seen = new Set<string>()
+  for (let step = 0; step < 400; step += 1) {
+    await page.keyboard.press('Tab')
+    const at = (await page.evaluate(`(() => {
+      const element = document.activeElement
+      const shown = element.closest('.hit, label, .not') ?? element
+      const style = getComputedStyle(element)
+      const around = getComputedStyle(shown)
+      const hasMark = [style, around].some((one) => one.outlineStyle !== 'none' && one.outlineWidth !== '0px')
+      return [element.tagName, element.getAttribute('href') ?? element.name ?? element.className, hasMark]
+    })()`)) as [string, string, boolean]
+    if (at[0] === 'BODY') break
+    assert.equal(at[2], true, `no mark at ${at[0]} ${at[1]}`)
+    seen.add(at[1])
+  }
+  const links = (await page.evaluate(
+    `[...document.querySelectorAll('main a[href]')].filter((one) => one.checkVisibility()).map((one) => one.getAttribute('href'))`,
+  )) as string[]
+  assert.deepEqual(
+    links.filter((href) => !seen.has(href)),
+    [],
+  )
+  await context.close()
 })
 
 /** Returns the compressed size of a document; fetch would decompress it. */
