@@ -11,7 +11,8 @@ import { COMMANDS } from '#cli/commands.ts'
 import { findCommand } from '#cli/usage.ts'
 import { privateKeyText } from '#features/basics/instance-key/key-texts.ts'
 import { emptyDatabase, type TestDatabase, testDatabase } from '#test/support/app/database.ts'
-import { depot, ENTRY, type Finished, makeDataDir, startDepotBy } from '#test/support/processes/running-depot.ts'
+import { commandHere } from '#test/support/processes/command-here.ts'
+import { ENTRY, type Finished, makeDataDir, startDepotBy } from '#test/support/processes/running-depot.ts'
 
 const CHILD = join(import.meta.dirname, 'every-command.ts')
 const OWNER = 65533
@@ -55,7 +56,7 @@ let [token, invitation] = ['', '']
 before(async () => {
   database = await testDatabase()
   const succeed = async (...args: string[]) => {
-    const { code, stdout, stderr } = await depot(instance, [...args, '--json'], elsewhere())
+    const { code, stdout, stderr } = await commandHere([...args, '--json'], { DATA_DIR: instance, ...elsewhere() })
     assert.equal(code, 0, stderr)
     return JSON.parse(stdout)
   }
@@ -66,7 +67,7 @@ before(async () => {
   await succeed('invitation', 'create')
   invitation = (await succeed('invitation', 'list')).invitations[0].id
   await succeed('backup', backup)
-  const made = await depot(embedded, ['migrate'])
+  const made = await commandHere(['migrate'], { DATA_DIR: embedded })
   assert.equal(made.code, 0, made.stderr)
 })
 after(async () => {
