@@ -101,6 +101,8 @@ test('a page for visitors fits 320 pixels, and text twice as large; is valid HTM
     const answer = await page.goto(`${site.url}${path}`, { waitUntil: 'load' })
     page.off('request', note)
     assertValidHtml((await answer?.text()) ?? '', path)
+    const english = await fetch(`${site.url}${path}`, { headers: { accept: 'text/html' } })
+    assertValidHtml(await english.text(), `${path} in English`)
     assert.deepEqual(
       requests.filter(({ address }) => new URL(address).origin !== site.url).map(({ address }) => address),
       [],

@@ -32,17 +32,14 @@ test('each settings page asks visitors to sign in, and changes nothing', async (
   }
   const stranger = visitor(t)
   const csrf = hiddenFields(await stranger.get('/account/sign-in'), '/account/sign-in')
-  for (const path of [
-    '',
-    '/security',
-    '/notifications',
-    '/data/devices/end',
-    '/tokens',
-    '/applications/new',
-    '/data',
-    '/data/export',
-  ])
-    assert.match(String((await stranger.post(`/account${path}`, csrf)).headers.location), /^\/account\/sign-in/)
+  for (const path of ['/notifications', '/data/devices/end', '/data/export'])
+    assertLeads(await stranger.post(`/account${path}`, csrf), '/account/sign-in')
+  // These forms keep what was entered.
+  for (const path of ['', '/security', '/tokens', '/applications/new', '/data']) {
+    const location = String((await stranger.post(`/account${path}`, csrf)).headers.location)
+    const back = encodeURIComponent(`/account${path}?restore=`)
+    assert.match(location, new RegExp(`^/account/sign-in\\?return=${back}[\\w-]+$`))
+  }
 })
 
 test('the profile is changed by the rules of the API, and shown escaped', async () => {

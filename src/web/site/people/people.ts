@@ -264,7 +264,7 @@ function emptyList(page: PageContext, { path, projects }: Profile): Markup {
   })
 }
 
-/** Shows links with their icons, or nothing if there are none. */
+/** Renders links with their icons. */
 function linkPanel(
   page: PageContext,
   title: string,

@@ -11,7 +11,8 @@ export const DeliveryView = NamedObject('MailDelivery', {
   username: Nullable(Type.String()),
   sent: Type.Boolean({ description: 'Whether the mail server accepted the email' }),
   response: Type.String({
-    description: 'Response of the mail server without addresses, the reason why there is none, or the name of the file',
+    description:
+      'Response of the mail server, without addresses. If there is none: the reason, or the name of the file with the email',
   }),
 })
 export type DeliveryView = Static<typeof DeliveryView>
