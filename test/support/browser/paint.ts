@@ -31,12 +31,19 @@ export async function measurePaint(
   { width = 1280, headers = {} }: { width?: number; headers?: Record<string, string> } = {},
 ): Promise<Paint> {
   const context = await browser.newContext({ viewport: { width, height: 900 }, extraHTTPHeaders: headers })
+  context.setDefaultTimeout(120_000)
+  const pending = new Set<string>()
   try {
     const page = await context.newPage()
+    page.on('request', (request) => pending.add(request.url()))
+    page.on('requestfinished', (request) => pending.delete(request.url()))
+    page.on('requestfailed', (request) => pending.delete(request.url()))
     const devtools = await context.newCDPSession(page)
     await devtools.send('Network.enable')
     await devtools.send('Network.emulateNetworkConditions', SLOW_LINE)
-    const answer = await page.goto(address, { waitUntil: 'networkidle' })
+    const answer = await page.goto(address, { waitUntil: 'load' }).catch((error: Error) => {
+      throw new Error(`${error.message}\nWithout an answer: ${[...pending].join(' ')}`)
+    })
     if (answer?.status() !== 200) throw new Error(`${address} answered ${answer?.status()}`)
     const { largest, shifts } = (await page.evaluate(READ_ENTRIES)) as Entries
     return { largestMs: Math.max(...largest), shift: shifts.reduce((sum, value) => sum + value, 0) }
