@@ -165,6 +165,20 @@ test('edits, new versions, hidden and deleted objects follow', async () => {
   assert.equal((await read(mirror.t, '/v3/project/torches')).status, 'withheld')
 })
 
+test('a version that is deleted while its project is unlisted does not return with the project', async () => {
+  const project = await source.make.project({ owner })
+  const [kept, deleted] = [await publish(project), await publish(project)]
+  await mirror.run()
+  const [mine, moderator] = [source.as(owner), source.as(await source.make.account({ role: 'moderator' }))]
+  assert.equal((await mine.patch(`/v3/project/${project.id}`, { status: 'unlisted' })).statusCode, 204)
+  await mirror.run()
+  assert.equal((await mine.delete(`/v3/version/${deleted.id}`)).statusCode, 204)
+  assert.equal((await moderator.patch(`/v3/project/${project.id}`, { status: 'approved' })).statusCode, 204)
+  await mirror.run()
+  assert.deepEqual((await read(mirror.t, `/v3/project/${project.id}`)).versions, [kept.id])
+  assert.equal((await read(mirror.t, `/v3/version/${deleted.id}`)).status, 'unlisted')
+})
+
 test('a status that somebody has changed here remains', async () => {
   const project = await source.make.project({ owner, slug: 'candle' })
   await publish(project)

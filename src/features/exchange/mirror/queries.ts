@@ -72,6 +72,20 @@ export async function listMissing(
   return rows.map(({ remote_id }) => remote_id)
 }
 
+/** Returns the IDs at the source of listed copies in these projects that are not among `versions`. */
+export async function listDropped(
+  db: Db,
+  mirrorId: string,
+  { projects, versions }: { projects: readonly string[]; versions: readonly string[] },
+): Promise<string[]> {
+  const { rows } = await sql<{ remote_id: string }>`select copy.remote_id from origin parent
+    join version on version.project_id = parent.project_id and is_listed(version.status)
+    join origin copy on copy.version_id = version.id and copy.mirror_id = parent.mirror_id
+    where parent.mirror_id = ${mirrorId} and parent.kind = 'project' and parent.remote_id = any(${[...projects]}::text[])
+      and copy.remote_id <> all(${[...versions]}::text[])`.execute(db)
+  return rows.map(({ remote_id }) => remote_id)
+}
+
 /** Remembers a project or a version that could not be copied. */
 export async function rememberFailure(
   db: Db,

@@ -1,6 +1,6 @@
 // Copies projects of a source that are new or changed, in parts that fit into memory.
 import { CopyFailure } from '../failures.ts'
-import { forgetRemoved, listOrigins, markSeen } from '../queries.ts'
+import { forgetRemoved, listDropped, listOrigins, markSeen } from '../queries.ts'
 import { revisionOf } from '../revision.ts'
 import {
   type Read,
@@ -13,6 +13,7 @@ import {
 import type { RemoteVersion } from '../source/remote-objects.ts'
 import type { MirrorRun } from './context.ts'
 import { copyProject, reportFailure, reportProject } from './copy-project.ts'
+import { copyRemovals } from './copy-removals.ts'
 import { asFailure } from './parse-remote.ts'
 import { type Revisions, readCurrent, reportBehind } from './read-current.ts'
 
@@ -104,6 +105,11 @@ async function copyPart(run: MirrorRun, part: readonly Planned[], revisions: Rev
   })
   reportBehind(run, 'version', behind)
   const projectIds = part.map(({ project }) => project.id)
+  const listed = part.flatMap(({ project }) => project.versions)
+  // The feed does not name a version that was removed while its project was not public.
+  const dropped = await listDropped(deps.db, mirror.id, { projects: projectIds, versions: listed })
+  const isFollowed = dropped.length === 0 || (await copyRemovals(run, { projects: [], versions: dropped }))
+  const isCurrent = behind.length === 0 && isFollowed
   const knownProjects = await listOrigins(deps.db, mirror.id, 'project', projectIds)
   const known = await listOrigins(deps.db, mirror.id, 'version', [...read.keys()])
   const changed: {
@@ -128,10 +134,9 @@ async function copyPart(run: MirrorRun, part: readonly Planned[], revisions: Rev
   }
   if (!run.isDryRun) {
     await markSeen(deps.db, mirror, 'project', projectIds)
-    const seen = part.flatMap(({ project }) => project.versions)
-    await markSeen(deps.db, mirror, 'version', seen)
+    await markSeen(deps.db, mirror, 'version', listed)
   }
-  if (changed.length === 0) return behind.length === 0
+  if (changed.length === 0) return isCurrent
   const names = await namesOf(run, changed)
   const changedVersions = changed.flatMap(({ versions }) => versions)
   const hashes = await hashesOf(run, changedVersions, read)
@@ -147,7 +152,7 @@ async function copyPart(run: MirrorRun, part: readonly Planned[], revisions: Rev
     }
     source.signal?.throwIfAborted()
   }
-  return behind.length === 0
+  return isCurrent
 }
 
 const isChanged = (known: { remote_revision: string | null } | undefined, json: ReadProject['json']): boolean =>
