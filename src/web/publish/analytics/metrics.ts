@@ -9,7 +9,7 @@ import type { Language } from '#web/ui/languages.ts'
 export const METRIC_NAMES = ['downloads', 'views', 'playtime', 'revenue'] as const
 export type MetricName = (typeof METRIC_NAMES)[number]
 
-export const BREAKDOWNS = ['project', 'version', 'loader', 'game_version', 'country', 'domain', 'site_path'] as const
+const BREAKDOWNS = ['project', 'version', 'loader', 'game_version', 'country', 'domain', 'site_path'] as const
 export type Breakdown = (typeof BREAKDOWNS)[number]
 
 type Metric = {

@@ -4,7 +4,7 @@ import type { OwnRequest } from '#web/kit/pages.ts'
 import { withQuery } from '#web/kit/paths.ts'
 import { dayText, wholeNumber } from '#web/ui/format.ts'
 import type { FormError } from '#web/ui/parts/fields.ts'
-import { BREAKDOWNS, type Breakdown, bucketOf, isDerived, METRIC_NAMES, METRICS, type MetricName } from './metrics.ts'
+import { type Breakdown, bucketOf, isDerived, METRIC_NAMES, METRICS, type MetricName } from './metrics.ts'
 
 /** Lengths of a column in minutes. */
 export const STEPS = { hour: 60, day: 1440, week: 10_080 } as const
@@ -69,42 +69,25 @@ export function hrefOf(path: string, typed: Typed, changes: Partial<Typed>): str
 }
 
 type Read = { selection: Selection; errors?: never } | { selection?: never; errors: FormError[] }
+type Wrong = (field: string | undefined, message: string) => void
 
 /** Returns the selection, or what is wrong with the URL. */
 export function readSelection({ page }: Pick<OwnRequest, 'page'>, typed: Typed, offer: Offer): Read {
-  const { t } = page.language
   const errors: FormError[] = []
-  const wrong = (field: string | undefined, message: string) => void errors.push({ field, message })
-  const metric = METRIC_NAMES.find((name) => name === (typed.m || offer.metrics[0]))
-  if (metric === undefined) wrong(undefined, t('numbers.error.metric'))
-  else if (!offer.metrics.includes(metric))
-    wrong(undefined, t(typed.version === '' ? 'numbers.error.no-revenue' : 'numbers.error.not-by-version'))
-  const offered = metric === undefined ? [] : breakdownsOf(metric, offer)
-  const by = typed.by === '' ? offered[0] : BREAKDOWNS.find((name) => name === typed.by)
-  if (by !== undefined || typed.by !== '')
-    if (by === undefined || !offered.includes(by)) wrong(undefined, t('numbers.error.breakdown'))
-
-  const todayMs = Math.floor(page.now / DAY_MS) * DAY_MS
-  const toMs = typed.to === '' ? todayMs : parseDay(typed.to)
-  const fromMs = typed.from === '' ? (toMs ?? todayMs) - (DEFAULT_SPAN - 1) * DAY_MS : parseDay(typed.from)
-  if (fromMs === undefined) wrong('from', t('numbers.error.from'))
-  if (toMs === undefined) wrong('to', t('numbers.error.to'))
-  const today = dayText(page.language, new Date(todayMs))
-  if (typed.from !== '' && fromMs !== undefined && fromMs > todayMs)
-    wrong('from', t('numbers.error.from-future', { today }))
-  else if (toMs !== undefined && toMs > todayMs) wrong('to', t('numbers.error.to-future', { today }))
-  else if (fromMs !== undefined && toMs !== undefined && toMs < fromMs) wrong('to', t('numbers.error.reversed'))
-
-  const days = Math.round(((toMs ?? todayMs) - (fromMs ?? todayMs)) / DAY_MS) + 1
+  const wrong: Wrong = (field, message) => void errors.push({ field, message })
+  const { metric, by } = readMetric(page, { typed, offer, wrong })
+  const period = readPeriod(page, typed, wrong)
+  const days = period === undefined ? 1 : Math.round((period.toMs - period.fromMs) / DAY_MS) + 1
   const step = typed.step === '' ? stepFor(days) : STEP_NAMES.find((name) => name === typed.step)
-  if (step === undefined) wrong('step', t('numbers.error.step'))
-  const columns = Math.ceil((days * STEPS.day) / STEPS[step ?? 'week'])
-  if (errors.length === 0 && columns > COLUMNS_MAX) {
+  if (step === undefined) wrong('step', page.language.t('numbers.error.step'))
+  if (errors.length > 0 || metric === undefined || period === undefined || step === undefined) return { errors }
+  const { fromMs, toMs } = period
+  const columns = Math.ceil((days * STEPS.day) / STEPS[step])
+  if (columns > COLUMNS_MAX) {
     const values = { columns: wholeNumber(page.language, columns), max: wholeNumber(page.language, COLUMNS_MAX) }
-    wrong(step === 'week' ? 'from' : 'step', t('numbers.error.columns', values))
-  }
-  if (errors.length > 0 || metric === undefined || fromMs === undefined || toMs === undefined || step === undefined)
+    wrong(step === 'week' ? 'from' : 'step', page.language.t('numbers.error.columns', values))
     return { errors }
+  }
   return {
     selection: {
       metric,
@@ -120,6 +103,36 @@ export function readSelection({ page }: Pick<OwnRequest, 'page'>, typed: Typed, 
       search: typed.q,
     },
   }
+}
+
+type Page = OwnRequest['page']
+
+/** Returns the metric and the breakdown: without a name the first that the page has. */
+function readMetric({ language: { t } }: Page, { typed, offer, wrong }: { typed: Typed; offer: Offer; wrong: Wrong }) {
+  const metric = METRIC_NAMES.find((name) => name === (typed.m || offer.metrics[0]))
+  if (metric === undefined) wrong(undefined, t('numbers.error.metric'))
+  else if (!offer.metrics.includes(metric))
+    wrong(undefined, t(typed.version === '' ? 'numbers.error.no-revenue' : 'numbers.error.not-by-version'))
+  const offered = metric === undefined ? [] : breakdownsOf(metric, offer)
+  const by = typed.by === '' ? offered[0] : offered.find((name) => name === typed.by)
+  if (by === undefined && typed.by !== '') wrong(undefined, t('numbers.error.breakdown'))
+  return { metric, by }
+}
+
+/** Returns the starts of the first and the last day. Default: 30 days until the last day, which is today. */
+function readPeriod({ now, language }: Page, typed: Typed, wrong: Wrong): { fromMs: number; toMs: number } | undefined {
+  const { t } = language
+  const todayMs = Math.floor(now / DAY_MS) * DAY_MS
+  const toMs = typed.to === '' ? todayMs : parseDay(typed.to)
+  const fromMs = typed.from === '' ? (toMs ?? todayMs) - (DEFAULT_SPAN - 1) * DAY_MS : parseDay(typed.from)
+  if (fromMs === undefined) wrong('from', t('numbers.error.from'))
+  if (toMs === undefined) wrong('to', t('numbers.error.to'))
+  const today = dayText(language, new Date(todayMs))
+  if (typed.from !== '' && fromMs !== undefined && fromMs > todayMs)
+    wrong('from', t('numbers.error.from-future', { today }))
+  else if (toMs !== undefined && toMs > todayMs) wrong('to', t('numbers.error.to-future', { today }))
+  else if (fromMs !== undefined && toMs !== undefined && toMs < fromMs) wrong('to', t('numbers.error.reversed'))
+  return fromMs === undefined || toMs === undefined ? undefined : { fromMs, toMs }
 }
 
 /** Returns the start of a day, or undefined if the text does not name a day since 1970. */
