@@ -19,6 +19,7 @@ import { instanceRoute, settingsRoutes } from '#features/basics/settings/routes.
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import { statisticsJobs } from '#features/basics/statistics/jobs.ts'
 import { statisticsRoutes } from '#features/basics/statistics/routes.ts'
+import { tagJobs } from '#features/basics/tags/edit/jobs.ts'
 import { tagEditRoutes } from '#features/basics/tags/edit/routes.ts'
 import { tagRoutes } from '#features/basics/tags/routes.ts'
 import { followJobs } from '#features/catalogue/follows/jobs.ts'
@@ -287,6 +288,7 @@ export function jobHandlers(deps: Deps): JobHandlers {
   const handlers: JobHandlers = {
     ...accountJobs(deps),
     ...auditJobs(deps),
+    ...tagJobs(deps),
     ...backupJobs(deps, runCommand),
     ...eventJobs(deps),
     ...oauthJobs(deps),

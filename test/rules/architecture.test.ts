@@ -193,7 +193,7 @@ const SUBJECT_LEFT: Readonly<Record<string, string>> = {
   'config/env-server.ts': 'game loader version',
   'config/env-values.ts': 'loader',
   'config/env.ts': 'collection organization project version',
-  'config/load-config.ts': 'collection loader organization project version',
+  'config/load-config.ts': 'collection game loader organization project version',
   'config/optional-packages.ts': 'project version',
   'telemetry/metrics.ts': 'version',
 }

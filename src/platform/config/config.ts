@@ -110,6 +110,8 @@ export type Config = {
   scanner: ScannerConfig
   /** URL of the list of versions by loader. */
   loaderMetadata: Readonly<Record<string, string>>
+  /** URL of a manifest with new versions for the tags. */
+  versionManifestUrl: string | undefined
   accounts: {
     /** Days in which a deletion can be undone; 0: not at all. */
     deletionDays: number

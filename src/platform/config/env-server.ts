@@ -151,6 +151,12 @@ export const SERVER_VARIABLES = {
     example: '{"fabric":"https://meta.example.org/versions/loader"}',
     check: (value) => parseLoaderMetadata(value) !== undefined,
   }),
+  GAME_VERSIONS_URL: address({
+    description:
+      'URL of a manifest of game versions in the format that the launcher of the game reads (versions[] with id, type and ' +
+      'releaseTime). Depot reads it every 6 hours and adds versions that are newer than its list. Default: operators add them.',
+    example: 'https://meta.example.org/version_manifest.json',
+  }),
   BACKUP_RECIPIENT: optional({
     pattern: '^age1[a-z0-9]{20,4000}(?:[ ,]+age1[a-z0-9]{20,4000}){0,9}$',
     description:

@@ -83,6 +83,7 @@ function showSteps(request: OwnRequest, { settings, hasProjects }: Steps, state:
       demoPart(page, { hasProjects, signIns }),
       urlPart(page, deps),
       mailPart(page, deps.config),
+      gameVersionsPart(page, deps.config),
       sheetPart({
         id: 'finish',
         content: html`<div class="line"><a class="button main" href="${pathTo(page, PATHS.operator)}">${t('operate.steps.finish')}</a><a class="button" href="${pathTo(page, '/')}">${t('operate.steps.view')}</a></div>`,
@@ -199,5 +200,19 @@ function mailPart(page: PageContext, config: Config): Markup {
       { name: 'SMTP_URL', value: server, isSet: config.variables.includes('SMTP_URL') },
       { name: 'MAIL_FROM', value: html`<code>${mail.from}</code>`, isSet: config.variables.includes('MAIL_FROM') },
     ])}${test}`,
+  })
+}
+
+function gameVersionsPart(page: PageContext, { versionManifestUrl, variables: set }: Config): Markup {
+  const { t } = page.language
+  const name = 'GAME_VERSIONS_URL'
+  const value =
+    versionManifestUrl === undefined ? t('operate.steps.game-versions.none') : html`<code>${versionManifestUrl}</code>`
+  const tags = html`<p><a href="${pathTo(page, `${PATHS.operatorTags}/game_versions`)}">${t('operate.steps.game-versions.edit')}</a></p>`
+  return sheetPart({
+    id: 'step-game-versions',
+    title: t('operate.steps.game-versions'),
+    text: t('operate.steps.game-versions.text'),
+    content: html`${variables(page, [{ name, value, isSet: set.includes(name) }])}${tags}`,
   })
 }

@@ -1,0 +1,19 @@
+// The job that adds new game versions.
+import { job } from '#platform/jobs/job.ts'
+import type { Deps } from '#ports/deps.ts'
+import { readGameVersions } from './read-game-versions.ts'
+import type { TagEditDeps } from './update-tag-list.ts'
+
+declare module '#platform/jobs/queue.ts' {
+  interface Jobs {
+    'tags.read-game-versions': NoPayload
+  }
+}
+
+export const tagJobs = (deps: TagEditDeps & Pick<Deps, 'config' | 'log'>) => ({
+  // Idempotent: a second run finds nothing new.
+  'tags.read-game-versions': job({ everyMinutes: 360, atMinute: 29, changesContent: true }, async () => {
+    const added = await readGameVersions(deps)
+    if (added.length > 0) deps.log.info({ versions: added.slice(0, 20) }, 'Added new game versions to the tags')
+  }),
+})
