@@ -1,6 +1,7 @@
 // Pages for moderators: the start page, the queue and the statistics.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { HOUR_MS } from '#lib/time.ts'
 import { queueApp } from '#test/support/factories/queue-app.ts'
 import { assertValidHtml } from '#test/support/http/html-page.ts'
 import { assertLeads, assertSays, visitor } from '#test/support/http/visitor.ts'
@@ -149,15 +150,37 @@ test('the button of a row claims and releases its project, and leads back to the
   assertSays(await moderator.get(filtered), 200, `value="claim.${project.id}"`)
 })
 
-test('spam of one owner is rejected with one message, after a confirmation', async () => {
+test('the queue has the order that the moderator chooses, and marks a wait of more than a day', async () => {
+  const [fresh, old] = [await waiting('Quartz fresh'), await waiting('Quartz old')]
+  const queue = async (id: string, hours: number) => {
+    const queued = new Date(t.deps.now() - hours * HOUR_MS)
+    await t.deps.db.updateTable('project').set({ queued }).where('id', '=', id).execute()
+  }
+  await queue(fresh.id, 23)
+  await queue(old.id, 25)
+  const shown = async (sort: string) => {
+    const { body } = await as(mira).get(`${QUEUE}?query=Quartz${sort}`)
+    assert.equal(body.match(/Long wait/g)?.length, 1)
+    return [...body.matchAll(/ id="p-(\w+)"/g)].map(([, id]) => id)
+  }
+  assert.deepEqual(await shown(''), [old.id, fresh.id])
+  assert.deepEqual(await shown('&sort=newest'), [fresh.id, old.id])
+  const newest = `${QUEUE}?sort=newest`
+  const moderator = as(mira)
+  const next = await moderator.sendFrom(await moderator.get(newest), newest, { do: 'next' })
+  assertLeads(next, `/moderation/project/${fresh.id}`)
+})
+
+test('spam of several owners is rejected with one message, after a confirmation that names them', async () => {
   const spammer = await t.make.account({ username: 'coins' })
-  const [first, second] = [await waiting('Free coins', spammer), await waiting(HOSTILE, spammer)]
-  const honest = await waiting('Lantern')
+  const other = await t.make.account({ username: 'gems' })
+  const [first, second] = [await waiting('Free coins', spammer), await waiting(HOSTILE, other)]
   const moderator = as(mira)
   const page = await moderator.get(QUEUE)
-  assertSays(await moderator.sendFrom(page, QUEUE, { do: 'spam', ids: [first.id, honest.id] }), 400, 'one owner')
   const confirm = await moderator.sendFrom(page, QUEUE, { do: 'spam', ids: [first.id, second.id] })
   assertSays(confirm, 200, 'Reject 2 projects as spam?')
+  assertSays(confirm, 200, '<bdi>Free coins</bdi></a> by <bdi>coins</bdi>')
+  assertSays(confirm, 200, 'by <bdi>gems</bdi>')
   assertValidHtml(confirm.body)
   assert.equal(await statusOf(first), 'processing', 'nothing happens before the confirmation')
   const seen = [...confirm.body.matchAll(/name="seen" value="([^"]*)"/g)].map(([, value]) => value ?? '')

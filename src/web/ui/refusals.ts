@@ -51,7 +51,6 @@ const TABLE: readonly (readonly [pattern: RegExp, key: MessageKey])[] = [
   [/^This decision can no longer be undone$/, 'refusal.undone'],
   [/^These projects are no longer under review$/, 'refusal.reviewed'],
   [/^Select at least one project$/, 'refusal.select'],
-  [/^Select only projects of one owner$/, 'refusal.one-owner'],
   [/^Choose an image first$/, 'refusal.image'],
   [/^The image must be at most (?<size>[\d.]+ [KM]iB)$/, 'refusal.image-size'],
   [/^The images must be at most (?<size>[\d.]+ [KM]iB) together$/, 'refusal.images-size'],

@@ -20,7 +20,8 @@ export const CLAIM_FILTERS = ['unassigned', 'mine', 'others'] as const
 export const SCAN_FILTERS = ['none', 'pending', 'warn', 'quarantine'] as const
 export const REVIEW_FILTERS = ['first', 'repeat'] as const
 
-export type QueueOrder = 'oldest' | 'newest'
+export const QUEUE_ORDERS = ['oldest', 'newest'] as const
+export type QueueOrder = (typeof QUEUE_ORDERS)[number]
 export type QueuePage = QueueFilter & { sort: QueueOrder; count: number; offset: number }
 
 /** Time of submission. Must be the same expression as in the index. */

@@ -5,6 +5,7 @@ import { Offset } from '#platform/http/query-values.ts'
 import { loadersOf, type Taxonomy } from '#taxonomy/taxonomy.ts'
 import {
   CLAIM_FILTERS,
+  QUEUE_ORDERS,
   type QueueFilter,
   type QueueOrder,
   type QueuePage,
@@ -32,7 +33,7 @@ const FILTERS = {
 }
 
 const Sort = Type.Optional(
-  Type.Enum(['oldest', 'newest'], { default: 'oldest', description: 'Sort order, by time of submission' }),
+  Type.Enum([...QUEUE_ORDERS], { default: 'oldest', description: 'Sort order, by time of submission' }),
 )
 
 export const NextProjectRequest = Type.Object({ ...FILTERS, sort: Sort })

@@ -10,6 +10,7 @@ import {
   countQueue,
   listQueue,
   type ModerationCounts,
+  QUEUE_ORDERS,
   type QueueFilter,
   REVIEW_FILTERS,
   readModerationCounts,
@@ -72,7 +73,7 @@ async function loadQueue(request: OwnRequest): Promise<QueueData> {
   const { deps, viewer } = request
   const choice = readQueueChoice(request, deps.taxonomy)
   const filter = toQueueFilter(choice, deps.taxonomy)
-  const page = { ...filter, sort: 'oldest', count: QUEUE_PAGE, offset: (choice.page - 1) * QUEUE_PAGE } as const
+  const page = { ...filter, sort: choice.sort, count: QUEUE_PAGE, offset: (choice.page - 1) * QUEUE_PAGE }
   const was = request.query('was')
   const [total, rows, median, counts, undoable] = await Promise.all([
     countQueue(deps.db, filter, viewer.id),
@@ -89,7 +90,7 @@ async function loadQueue(request: OwnRequest): Promise<QueueData> {
 }
 
 async function startNext({ deps, viewer }: OwnRequest, { choice, filter }: QueueData): Promise<Outcome> {
-  const id = await claimNext(deps, viewer, filter, 'oldest')
+  const id = await claimNext(deps, viewer, filter, choice.sort)
   return id === undefined ? { done: 'no-next', path: queuePath(choice) } : { path: reviewPath(id) }
 }
 
@@ -173,7 +174,7 @@ export function emptyQueue(page: PageContext, { reports, quarantined }: Moderati
 
 function noRows({ page }: OwnRequest, { choice, counts }: QueueData): Markup {
   const { t } = page.language
-  const isFiltered = queuePath({ ...choice, page: 1 }) !== PATHS.moderationQueue || choice.page > 1
+  const isFiltered = queuePath({ ...choice, sort: 'oldest', page: 1 }) !== PATHS.moderationQueue || choice.page > 1
   if (!isFiltered) return emptyQueue(page, counts)
   return emptyState(page, {
     icon: 'search',
@@ -200,6 +201,13 @@ function filters({ page, deps, t }: OwnRequest, choice: QueueChoice): Markup {
         label: t('moderate.column.assigned'),
         value: choice.claim,
         choices: named('claim', CLAIM_FILTERS),
+      },
+      {
+        name: 'sort',
+        label: t('moderate.sort'),
+        value: choice.sort,
+        choices: named('sort', QUEUE_ORDERS),
+        hasAny: false,
       },
     ],
   })
@@ -251,21 +259,18 @@ async function releasePicked({ deps, viewer }: OwnRequest, { choice }: Queue, fo
 /** Leads back to the row of the pressed button, so that the keyboard continues there. */
 const rowOf = ({ argument }: FormState) => (argument === '' ? {} : { fragment: rowId(argument) })
 
-/** Returns the selected projects that are still under review. @throws ApiError unless they belong to one owner */
+/** Returns the selected projects that are still under review. @throws ApiError `conflict` if none is */
 async function loadPicked({ deps, viewer }: OwnRequest, ids: readonly string[]): Promise<QueueRow[]> {
   const page = { text: '', loaders: undefined, sort: 'oldest', count: PICKED_MAX, offset: 0, ids } as const
   const rows = await listQueue(deps.db, page, viewer.id)
   if (rows.length === 0) throw new ApiError('conflict', 'These projects are no longer under review')
-  const owners = new Set(rows.map(({ owner }) => (owner === null ? '' : `${owner.kind}:${owner.id}`)))
-  if (owners.size > 1 || owners.has('')) throw invalidInput('Select only projects of one owner', 'ids')
   return rows
 }
 
-/** Shows the projects that are rejected with the same message. @throws ApiError unless they belong to one owner */
+/** Shows the projects that are rejected with the same message, and their owners. */
 async function confirmSpam(request: OwnRequest, { choice }: Queue, form: FormState): Promise<FastifyReply> {
   const { page, t, rich } = request
   const rows = await loadPicked(request, pickedIds(form))
-  const owner = rows[0]?.owner?.name ?? ''
   const seen = rows.map((row) => [hiddenField('ids', row.id), hiddenField('seen', row.seen)])
   const message = textArea(page, {
     name: 'message',
@@ -279,8 +284,12 @@ async function confirmSpam(request: OwnRequest, { choice }: Queue, form: FormSta
   const question = {
     title: t('moderate.spam.title', { count: rows.length }),
     consequences: [
-      rich('moderate.spam.owner', { owner: html`<bdi>${owner}</bdi>` }),
-      ...rows.map(({ id, name }) => html`<a href="${pathTo(page, reviewPath(id))}"><bdi>${name}</bdi></a>`),
+      ...rows.map(({ id, name, owner }) =>
+        rich('moderate.spam.project', {
+          project: html`<a href="${pathTo(page, reviewPath(id))}"><bdi>${name}</bdi></a>`,
+          owner: owner === null ? t('moderate.no-owner') : html`<bdi>${owner.name}</bdi>`,
+        }),
+      ),
       t('moderate.spam.notified'),
     ],
     path: queuePath(choice),

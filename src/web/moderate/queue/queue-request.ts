@@ -1,7 +1,9 @@
 // The URL of the queue: its filters and its page.
 import {
   CLAIM_FILTERS,
+  QUEUE_ORDERS,
   type QueueFilter,
+  type QueueOrder,
   REVIEW_FILTERS,
   SCAN_FILTERS,
 } from '#features/community/moderation/queries.ts'
@@ -14,7 +16,15 @@ export const QUEUE_PAGE = 50
 /** Value of the filter of types for projects without a listed version. */
 const NO_TYPE = 'none'
 
-export type QueueChoice = { text: string; type: string; scan: string; review: string; claim: string; page: number }
+export type QueueChoice = {
+  text: string
+  type: string
+  scan: string
+  review: string
+  claim: string
+  sort: QueueOrder
+  page: number
+}
 
 /** Reads the filters of the URL. Unknown values filter nothing. */
 export function readQueueChoice(request: Pick<PageRequest, 'query'>, { projectTypes }: Taxonomy): QueueChoice {
@@ -25,14 +35,16 @@ export function readQueueChoice(request: Pick<PageRequest, 'query'>, { projectTy
     scan: oneOf('scan', SCAN_FILTERS),
     review: oneOf('review', REVIEW_FILTERS),
     claim: oneOf('claim', CLAIM_FILTERS),
+    sort: QUEUE_ORDERS.find((order) => order === request.query('sort')) ?? 'oldest',
     page: pageNumber(request),
   }
 }
 
 /** Returns the path of the queue with these filters. */
-export function queuePath({ text, type, scan, review, claim, page }: QueueChoice): string {
-  const query = { query: text, project_type: type, scan, review, claim, page: page === 1 ? '' : String(page) }
-  return withQuery(PATHS.moderationQueue, query)
+export function queuePath({ text, type, scan, review, claim, sort, page }: QueueChoice): string {
+  const query = { query: text, project_type: type, scan, review, claim }
+  const place = { sort: sort === 'oldest' ? '' : sort, page: page === 1 ? '' : String(page) }
+  return withQuery(PATHS.moderationQueue, { ...query, ...place })
 }
 
 /** Returns the filter of the query that the API uses. */

@@ -2,7 +2,7 @@
 import { imageUrl } from '#features/basics/images/hosted-image.ts'
 import type { OwnerRecord } from '#features/community/moderation/users/queries.ts'
 import type { QueueRow } from '#features/community/moderation/views.ts'
-import { MINUTE_MS } from '#lib/time.ts'
+import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
 import { projectTypesOf } from '#taxonomy/taxonomy.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { organizationPath, PROJECT_TYPES, reviewPath } from '#web/kit/paths.ts'
@@ -33,7 +33,7 @@ export type QueueTable = {
 /** ID of the row of a project. */
 export const rowId = (id: string): string => `p-${id}`
 
-/** Factor of the median wait from which an entry is marked. */
+/** A row is marked from this factor of the median wait, but not before a day. */
 const LONG_FACTOR = 2
 
 export function queueTable(request: OwnRequest, { rows, caption, isInner = false, ...of }: QueueTable): Markup {
@@ -104,7 +104,7 @@ export function rowTile(page: PageContext, url: string | null, isFirst = false):
 function waitingPart(page: PageContext, row: QueueRow, median: number | null): Markup {
   const { language, now } = page
   const at = row.queued ?? row.published
-  const isLong = median !== null && median > 0 && now - at.getTime() >= LONG_FACTOR * median * MINUTE_MS
+  const isLong = now - at.getTime() >= Math.max(DAY_MS, LONG_FACTOR * (median ?? 0) * MINUTE_MS)
   const age = timeAgo(language, at, now)
   return html`${isLong ? html`<b>${age}</b> ${badge('warn', language.t('moderate.long'))}` : age}<br><small class="soft">${language.t('moderate.position', { position: row.position })}</small>${row.waits_for_reply && html` ${status(page, { icon: 'reply', label: language.t('moderate.waits-for-reply') })}`}`
 }
