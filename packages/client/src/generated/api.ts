@@ -8824,7 +8824,7 @@ export interface components {
             reporters: {
                 id: string;
                 username: string;
-                /** @description Number of all their reports */
+                /** @description Number of their closed reports */
                 reports: number;
                 /** @description Number of their reports that led to action */
                 action: number;
@@ -9928,7 +9928,7 @@ export interface components {
                 projects: number;
                 /** @description Number of reports about the user that led to action */
                 reports_action: number;
-                /** @description Number of reports that the user made */
+                /** @description Number of closed reports by the user */
                 reports_by: number;
                 /** @description Number of reports by the user that led to action */
                 reports_by_action: number;

@@ -120,7 +120,7 @@ export async function getUserRecord(db: Db, accountId: string): Promise<UserReco
         'rejected', (select count(*) from decided where body ->> 'new_status' in ('rejected', 'withheld')),
         'reports', (select count(*) from about),
         'reports_action', (select count(*) from about join report on report.id = report_id where outcome = 'action'),
-        'reports_by', (select count(*) from report where reporter_id = ${accountId}),
+        'reports_by', (select count(*) from report where reporter_id = ${accountId} and closed),
         'reports_by_action', (select count(*) from report where reporter_id = ${accountId} and outcome = 'action')),
       'projects', ${list(sql`select ${names}, project.status, project.published
         from owned join project on project.id = owned.project_id order by project.published desc, project.id`)},

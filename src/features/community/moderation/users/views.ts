@@ -64,7 +64,7 @@ export const UserRecordView = Type.Object(
       ...OwnerRecordView.properties,
       projects: Type.Integer(),
       reports_action: Type.Integer({ description: 'Number of reports about the user that led to action' }),
-      reports_by: Type.Integer({ description: 'Number of reports that the user made' }),
+      reports_by: Type.Integer({ description: 'Number of closed reports by the user' }),
       reports_by_action: Type.Integer({ description: 'Number of reports by the user that led to action' }),
     }),
     projects: Type.Array(ProjectEntry),

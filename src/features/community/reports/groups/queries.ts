@@ -56,7 +56,7 @@ export async function listReportGroups(
       (select jsonb_agg(jsonb_build_object('type', report_type, 'count', reports) order by reports desc, report_type)
         from (select report_type, count(*) as reports from report where ${ofItem} group by report_type) type) as types,
       (select jsonb_agg(jsonb_build_object('id', account.id, 'username', account.username,
-          'reports', (select count(*) from report made where made.reporter_id = account.id),
+          'reports', (select count(*) from report made where made.reporter_id = account.id and made.closed),
           'action', (select count(*) from report made where made.reporter_id = account.id and made.outcome = 'action'))
           order by found.reports desc, account.username)
         from (select reporter_id, count(*) as reports from report where ${ofItem} group by reporter_id
