@@ -150,6 +150,26 @@ test('the button of a row claims and releases its project, and leads back to the
   assertSays(await moderator.get(filtered), 200, `value="claim.${project.id}"`)
 })
 
+test('the queue names the age of an account, its downloads and a suspension', async () => {
+  const maker = await t.make.account({ username: 'ruby' })
+  const [project, other] = [await waiting('Ruby mod', maker), await t.make.project({ owner: maker })]
+  await t.deps.db.updateTable('project').set({ downloads: 1200 }).where('id', '=', other.id).execute()
+  const created = new Date(t.deps.now() - 48 * HOUR_MS)
+  await t.deps.db.updateTable('account').set({ created }).where('id', '=', maker.id).execute()
+  const row = async () => {
+    const { body } = await as(mira).get(`${QUEUE}?query=Ruby`)
+    assert.ok(body.includes(project.id))
+    return /<bdi>ruby<\/bdi>[^]*?<\/td>/.exec(body)?.[0].replace(/<[^>]*>/g, ' ') ?? ''
+  }
+  const first = await row()
+  assert.match(first, /0 approved, 0 rejected, 0 reports/)
+  assert.match(first, /Joined +2 days ago *, 1,200 downloads/)
+  assert.doesNotMatch(first, /Suspended/)
+  const path = `/_internal/admin/user/${maker.id}/suspension`
+  assert.equal((await t.as(await t.make.account({ role: 'admin' })).put(path, { reason: 'Spam' })).statusCode, 204)
+  assert.match(await row(), /Suspended/)
+})
+
 test('the queue has the order that the moderator chooses, and marks a wait of more than a day', async () => {
   const [fresh, old] = [await waiting('Quartz fresh'), await waiting('Quartz old')]
   const queue = async (id: string, hours: number) => {

@@ -66,7 +66,7 @@ test('every shortcut of the queue works', async () => {
   await signIn(site, context, mira.token)
   await page.goto(`${site.url}/moderation/queue?query=Shortcut`)
   await press(page, '?')
-  await page.getByText('Start with the oldest project').waitFor()
+  await page.getByText('Start with the first project').waitFor()
   await press(page, '?')
   await press(page, 'j')
   assert.ok(await focused(page, `#p-${first.id} a`))

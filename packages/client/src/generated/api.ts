@@ -7906,6 +7906,12 @@ export interface components {
             rejected: number;
             /** @description Number of reports about the owner, their projects and versions */
             reports: number;
+            /** Format: date-time */
+            created: string;
+            /** @description Number of downloads of all their projects */
+            downloads: number;
+            /** @description Whether the user is suspended */
+            suspended: boolean;
         } | null;
         /** PageView */
         PageView: {

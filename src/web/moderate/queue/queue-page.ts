@@ -149,10 +149,10 @@ function queueKeys(page: PageContext): Markup {
   return html`<div class="part">${shortcuts(page, keys)}</div>`
 }
 
-/** Renders the button that claims the oldest unassigned project and opens it. */
+/** Renders the button that claims the first unassigned project in the order of the page, and opens it. */
 export function startButton({ page }: OwnRequest, { choice, total }: Pick<QueueData, 'choice' | 'total'>): Part {
   if (total === 0) return null
-  const content = html`<button class="main" name="do" value="next" data-key="n">${page.language.t('moderate.start')}</button>`
+  const content = html`<button class="main" name="do" value="next" data-key="n">${page.language.t(`moderate.start.${choice.sort}`)}</button>`
   return form(page, { action: pathTo(page, queuePath(choice)), content })
 }
 

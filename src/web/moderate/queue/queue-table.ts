@@ -6,7 +6,7 @@ import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
 import { projectTypesOf } from '#taxonomy/taxonomy.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { organizationPath, PROJECT_TYPES, reviewPath } from '#web/kit/paths.ts'
-import { timeAgo, wholeNumber } from '#web/ui/format.ts'
+import { dayAgo, timeAgo, wholeNumber } from '#web/ui/format.ts'
 import { attributes, html, type Markup, type Part } from '#web/ui/html.ts'
 import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { badge } from '#web/ui/parts/lists.ts'
@@ -111,11 +111,16 @@ function waitingPart(page: PageContext, row: QueueRow, median: number | null): M
 
 /** Renders the owner with the number of approvals, rejections and reports. */
 export function ownerPart(page: PageContext, { owner }: Pick<QueueRow, 'owner'>, records: QueueTable['records']): Part {
-  const { t } = page.language
+  const { language, now } = page
+  const { t, rich } = language
   if (owner === null) return html`<span class="soft">${t('moderate.no-owner')}</span>`
   const path = owner.kind === 'user' ? moderatedUser(owner.id) : organizationPath(owner.id)
   const record = records.get(`${owner.kind}:${owner.id}`)
-  return html`<a href="${pathTo(page, path)}"><bdi>${owner.name}</bdi></a>${record !== undefined && html`<br><small class="soft">${t('moderate.record', record)}</small>`}`
+  const link = html`<a href="${pathTo(page, path)}"><bdi>${owner.name}</bdi></a>`
+  if (record === undefined) return link
+  const { approved, rejected, reports, downloads, created, suspended } = record
+  const facts = rich('moderate.owner.facts', { since: dayAgo(language, new Date(created), now), downloads })
+  return html`${link}${suspended && html` ${badge('bad', t('moderate.owner.suspended'))}`}<br><small class="soft">${t('moderate.record', { approved, rejected, reports })}<br>${facts}</small>`
 }
 
 function scanPart(page: PageContext, { scans, scan_passed: isPassed }: QueueRow): Markup {

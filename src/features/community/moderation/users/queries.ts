@@ -7,7 +7,9 @@ export const LIST_MAX = 100
 
 export type OwnerKey = { kind: 'user' | 'organization'; id: string }
 /** Decisions on the projects of an owner, and reports about the owner and their projects. */
-export type OwnerRecord = { approved: number; rejected: number; reports: number }
+type OwnerCounts = { approved: number; rejected: number; reports: number }
+/** `created`: when the account or the organization was created. `downloads`: of all projects of the owner. */
+export type OwnerRecord = OwnerCounts & { created: string; downloads: number; suspended: boolean }
 
 /** The projects that each row of `owner` (kind, id) owns. */
 const OWNED = sql`
@@ -34,7 +36,7 @@ const IS_DECISION = sql<boolean>`message.body ->> 'type' = 'status_change' and m
 /** Returns the records of owners by `kind:id`, with one statement. */
 export async function listOwnerRecords(db: Db, owners: readonly OwnerKey[]): Promise<Map<string, OwnerRecord>> {
   if (owners.length === 0) return new Map()
-  const { rows } = await sql<OwnerKey & OwnerRecord>`
+  const { rows } = await sql<OwnerKey & Omit<OwnerRecord, 'created'> & { created: Date }>`
     with owner as (
       select distinct kind, id from unnest(${owners.map(({ kind }) => kind)}::text[], ${owners.map(({ id }) => id)}::text[])
         as owner (kind, id)),
@@ -50,9 +52,17 @@ export async function listOwnerRecords(db: Db, owners: readonly OwnerKey[]): Pro
         and old = 'processing' and new not in ('rejected', 'withheld', 'draft')) as approved,
       (select count(*)::int from decided where (decided.kind, decided.id) = (owner.kind, owner.id)
         and new in ('rejected', 'withheld')) as rejected,
-      (select count(*)::int from about where (about.kind, about.id) = (owner.kind, owner.id)) as reports
-    from owner`.execute(db)
-  return new Map(rows.map(({ kind, id, ...record }) => [`${kind}:${id}`, record]))
+      (select count(*)::int from about where (about.kind, about.id) = (owner.kind, owner.id)) as reports,
+      (select coalesce(sum(project.downloads), 0)::float8 from owned join project on project.id = owned.project_id
+        where (owned.kind, owned.id) = (owner.kind, owner.id)) as downloads,
+      coalesce(account.created, organization.created) as created,
+      account.suspended_at is not null and (account.suspended_until is null or account.suspended_until > now())
+        as suspended
+    from owner left join account on owner.kind = 'user' and account.id = owner.id
+      left join organization on owner.kind = 'organization' and organization.id = owner.id`.execute(db)
+  return new Map(
+    rows.map(({ kind, id, created, ...record }) => [`${kind}:${id}`, { ...record, created: created.toISOString() }]),
+  )
 }
 
 type ProjectName = { project_id: string; project_slug: string; project_name: string }
@@ -90,7 +100,7 @@ export type RecordedSuspension = {
 }
 
 export type UserRecord = {
-  counts: OwnerRecord & { projects: number; reports_by: number; reports_by_action: number; reports_action: number }
+  counts: OwnerCounts & { projects: number; reports_by: number; reports_by_action: number; reports_action: number }
   projects: RecordedProject[]
   reviews: RecordedReview[]
   reports: RecordedReport[]

@@ -7,10 +7,17 @@ import { toPublicUserView, UserView } from '#features/people/users/views.ts'
 import { NamedObject, Nullable, Timestamp, toView } from '#lib/schema/schema-parts.ts'
 import type { NoteRow, UserRecord } from './queries.ts'
 
-export const OwnerRecordView = NamedObject('OwnerRecord', {
+const COUNTS = {
   approved: Type.Integer({ description: 'Number of reviews that ended with an approval' }),
   rejected: Type.Integer({ description: 'Number of decisions that rejected or withheld a project' }),
   reports: Type.Integer({ description: 'Number of reports about the owner, their projects and versions' }),
+}
+
+export const OwnerRecordView = NamedObject('OwnerRecord', {
+  ...COUNTS,
+  created: Timestamp,
+  downloads: Type.Integer({ description: 'Number of downloads of all their projects' }),
+  suspended: Type.Boolean({ description: 'Whether the user is suspended' }),
 })
 
 const project = { project_id: Type.String(), project_slug: Type.String(), project_name: Type.String() }
@@ -61,7 +68,7 @@ export const UserRecordView = Type.Object(
     has_totp: Type.Boolean({ description: 'Whether the user has two-factor authentication' }),
     suspended: Nullable(Type.Object({ since: Timestamp, until: Nullable(Timestamp), reason: Nullable(Type.String()) })),
     counts: Type.Object({
-      ...OwnerRecordView.properties,
+      ...COUNTS,
       projects: Type.Integer(),
       reports_action: Type.Integer({ description: 'Number of reports about the user that led to action' }),
       reports_by: Type.Integer({ description: 'Number of closed reports by the user' }),
