@@ -46,8 +46,9 @@ export async function announceRemovedProjects(tx: Tx, projectIds: readonly strin
       select distinct newest.project_id, newest.id, ${`removed:${projectId}`}, 'removed', ${projectId}
       from (${newestOfDependents(projectId, dependents)}) newest
       join project on project.id = newest.project_id and project.status = any(${[...PUBLIC_STATUSES]}::text[])
-      join dependency on dependency.dependent_id = newest.id and dependency.project_id = ${projectId}
-        and dependency.dependency_type = 'required'
+      cross join lateral (
+        select from dependency where dependency.dependent_id = newest.id and dependency.project_id = ${projectId}
+          and dependency.dependency_type = 'required' offset 0) dependency
       where newest.project_id <> all(${[...projectIds]}::text[])
       on conflict do nothing`.execute(tx)
   }

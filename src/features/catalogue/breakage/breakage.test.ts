@@ -186,7 +186,9 @@ test('more dependents than a batch are all found, and their members notified', a
   const { project, versions } = await library(['1.0'])
   const app = await dependent({ project_id: project.id })
   const { db } = t.deps
-  // Copies of a dependent with the same owner, who gets one notification per project.
+  // Copies of a dependent with the same owner, who gets one notification per project, but no emails.
+  const setting = { account_id: app.project.owner.id, kind: 'withdrawal', is_emailed: false }
+  await db.insertInto('email_setting').values(setting).execute()
   await sql`insert into team (id) select 'Tea' || lpad(n::text, 5, '0') from generate_series(1, 1000) n`.execute(db)
   await sql`insert into team_member select (jsonb_populate_record(model, jsonb_build_object('team_id',
       'Tea' || lpad(n::text, 5, '0')))).* from team_member model cross join generate_series(1, 1000) n

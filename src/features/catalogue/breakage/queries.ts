@@ -42,8 +42,10 @@ export async function insertBreaks(
       select version.id, version.project_id, version.loaders, version.fields from version
       where version.project_id = wanted.id and is_listed(version.status) and version.withdrawn_at is null
       order by version.ordering, version.date_published desc, version.id limit 1) newest
-    join dependency on dependency.dependent_id = newest.id and dependency.project_id = ${project_id}
-      and dependency.dependency_type = 'required'
+    cross join lateral (
+      -- With offset 0, PostgreSQL does not find all newest versions again for each dependency if it expects few.
+      select dependency.version_id from dependency where dependency.dependent_id = newest.id
+        and dependency.project_id = ${project_id} and dependency.dependency_type = 'required' offset 0) dependency
     join project needed on needed.id = ${project_id}
     left join version exact on exact.id = dependency.version_id
     where case
