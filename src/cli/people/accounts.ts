@@ -33,7 +33,8 @@ export async function userCreate(args: readonly string[], env: Env): Promise<voi
   const role = readRole(values.role ?? 'developer')
   const { password, isTemporary } = await readPassword(values)
   await withDeps(env, async (deps) => {
-    const prepared = await prepareAccount({ ...deps, passwords: createPasswords() }, { username, email, password })
+    const fields = { username, email, password, isTemporary }
+    const prepared = await prepareAccount({ ...deps, passwords: createPasswords() }, fields)
     const id = await transaction(deps, async (tx) => {
       const created = await createAccount(tx, {
         ...prepared,

@@ -83,14 +83,16 @@ export async function findPasswordOwner(
 
 /**
  * Sets the password of an account on behalf of the operator, and ends everything that acts for the account. With a
- * temporary password, the user must choose another one at the next sign-in.
+ * temporary password, which is random, the user must choose another one at the next sign-in.
  * @throws ApiError `validation_error` for a weak password
  */
 export async function setPasswordOf(
   deps: Pick<AccountDeps, 'db' | 'cache' | 'passwords' | 'now'>,
   { account, newPassword, isTemporary }: { account: AccountRow; newPassword: string; isTemporary: boolean },
 ): Promise<void> {
-  const passwordHash = await checkAndHash(deps, { account, newPassword })
+  const passwordHash = isTemporary
+    ? await deps.passwords.hash(newPassword)
+    : await checkAndHash(deps, { account, newPassword })
   await transaction(deps, async (tx, changed) => {
     await lockAccount(tx, account.id)
     const input = { accountId: account.id, passwordHash, isTemporary, endTokens: true, now: deps.now(), actor: COMMAND }

@@ -43,18 +43,22 @@ export const ACCOUNT_CHECKS: Readonly<
 }
 
 /**
- * Validates the fields of a new account.
+ * Validates the fields of a new account. A temporary password is random, so it is not rated.
  * @throws ApiError `validation_error` or `conflict` naming the first invalid field.
  */
-export async function checkNewAccount(checks: Checks, fields: AccountFields): Promise<void> {
-  for (const check of [ACCOUNT_CHECKS.username, ACCOUNT_CHECKS.email, ACCOUNT_CHECKS.password])
-    await check(checks, fields)
+export async function checkNewAccount(checks: Checks, fields: AccountFields, isTemporary = false): Promise<void> {
+  await ACCOUNT_CHECKS.username(checks, fields)
+  await ACCOUNT_CHECKS.email(checks, fields)
+  if (!isTemporary) await ACCOUNT_CHECKS.password(checks, fields)
 }
 
 /** Validates a new account and hashes its password. @throws ApiError like `checkNewAccount` */
-export async function prepareAccount(checks: Checks, fields: AccountFields): Promise<PreparedAccount> {
-  await checkNewAccount(checks, fields)
-  const { username, email, password } = fields
+export async function prepareAccount(
+  checks: Checks,
+  fields: AccountFields & { isTemporary?: boolean },
+): Promise<PreparedAccount> {
+  const { username, email, password, isTemporary = false } = fields
+  await checkNewAccount(checks, fields, isTemporary)
   return { username, email, passwordHash: await checks.passwords.hash(password, checks.caller) }
 }
 
