@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { COMMANDS } from '#cli/commands.ts'
 import { DRY_RUN_OPTION } from '#cli/kit/command.ts'
-import { emptyDatabase, type TestDatabase } from '#test/support/app/database.ts'
+import { type TestDatabase, testDatabase } from '#test/support/app/database.ts'
 import { everyRow } from '#test/support/http/every-response.ts'
 import { commandHere } from '#test/support/processes/command-here.ts'
 
@@ -17,7 +17,7 @@ let env: Record<string, string>
 const ids = { token: '', invitation: '', backup: '' }
 
 before(async () => {
-  database = await emptyDatabase()
+  database = await testDatabase()
   folder = await mkdtemp(join(tmpdir(), 'depot-dry-run-'))
   env = {
     DATABASE_URL: database.connectionString,

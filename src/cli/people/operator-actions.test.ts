@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { emptyDatabase, type TestDatabase } from '#test/support/app/database.ts'
+import { emptyDatabase, type TestDatabase, testDatabase } from '#test/support/app/database.ts'
 import { commandHere } from '#test/support/processes/command-here.ts'
 
 let database: TestDatabase
@@ -12,7 +12,7 @@ let other: TestDatabase
 let folder: string
 before(async () => {
   database = await emptyDatabase()
-  other = await emptyDatabase()
+  other = await testDatabase()
   folder = await mkdtemp(join(tmpdir(), 'depot-commands-'))
 })
 after(async () => {

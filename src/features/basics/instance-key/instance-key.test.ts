@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
 import { SYSTEM } from '#features/basics/audit/actor.ts'
 import { DAY_MS } from '#lib/time.ts'
-import { emptyDatabase } from '#test/support/app/database.ts'
+import { testDatabase } from '#test/support/app/database.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { commandHere } from '#test/support/processes/command-here.ts'
 import { listInstanceKeys, openPrivateKey, signWithInstanceKey } from './instance-keys.ts'
@@ -132,7 +132,7 @@ test('a key that was lost is replaced without a signature', async () => {
 })
 
 test('the commands show, replace, export and import the key, and the audit log names it', async () => {
-  const database = await emptyDatabase()
+  const database = await testDatabase()
   const folder = await mkdtemp(join(tmpdir(), 'depot-key-'))
   const env = {
     DATABASE_URL: database.connectionString,

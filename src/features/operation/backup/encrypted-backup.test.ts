@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
 import { openSecret, SecretLostError, sealSecret } from '#features/basics/instance-key/seal-secret.ts'
-import { emptyDatabase, type TestDatabase } from '#test/support/app/database.ts'
+import { type TestDatabase, testDatabase } from '#test/support/app/database.ts'
 import { commandHere } from '#test/support/processes/command-here.ts'
 import { encryptTo } from './archive/encryption.ts'
 
@@ -29,9 +29,8 @@ before(async () => {
   keys.other = await generateX25519Identity()
   await writeFile(at('key.txt'), `# public key: ${keys.recipient}\n${keys.identity}\n`)
   await writeFile(at('other.txt'), `${keys.other}\n`)
-  database = await emptyDatabase()
+  database = await testDatabase()
   env = { DATABASE_URL: database.connectionString, DATA_DIR: at('data') }
-  await run(['migrate'], env)
   await run(['seed', '--projects', '2'], env)
   sealed = await sealSecret(database, plain, 'webhook:1')
   await database.pool.query(
@@ -69,7 +68,7 @@ async function failure(args: string[], using: Record<string, string>): Promise<s
 
 /** Runs `act` on a new database and data folder. */
 async function withNew<T>(act: (using: Record<string, string>, to: TestDatabase) => Promise<T>): Promise<T> {
-  const to = await emptyDatabase()
+  const to = await testDatabase()
   try {
     const data = await mkdtemp(at('to-'))
     return await act({ DATABASE_URL: to.connectionString, DATA_DIR: data }, to)

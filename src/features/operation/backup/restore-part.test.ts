@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test'
 import { isDamagedStore } from '#ports/analytics-store/analytics-store.ts'
 import { openDuckDbStore } from '#ports/analytics-store/duckdb/store.ts'
 import { EVENT_KINDS } from '#ports/analytics-store/events.ts'
-import { emptyDatabase, type TestDatabase } from '#test/support/app/database.ts'
+import { type TestDatabase, testDatabase } from '#test/support/app/database.ts'
 import { commandHere } from '#test/support/processes/command-here.ts'
 import type { Finished } from '#test/support/processes/running-depot.ts'
 
@@ -17,9 +17,8 @@ let env: Record<string, string>
 const at = (name: string): string => join(folder, name)
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'depot-part-'))
-  database = await emptyDatabase()
+  database = await testDatabase()
   env = { DATABASE_URL: database.connectionString, DATA_DIR: at('data'), BACKUP_TARGET: at('target') }
-  await json(['migrate'])
   await json(['seed', '--projects', '3'])
   await json(['backup'])
   await json(['backup', at('one.tar')])

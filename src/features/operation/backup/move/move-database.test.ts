@@ -6,8 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { openSecret, sealSecret } from '#features/basics/instance-key/seal-secret.ts'
-import { migrate } from '#platform/db/migrate.ts'
-import { emptyDatabase, type TestDatabase } from '#test/support/app/database.ts'
+import { emptyDatabase, type TestDatabase, testDatabase } from '#test/support/app/database.ts'
 import { commandHere } from '#test/support/processes/command-here.ts'
 
 let folder: string
@@ -17,10 +16,9 @@ let env: Record<string, string>
 const at = (name: string): string => join(folder, name)
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'depot-move-'))
-  from = await emptyDatabase()
+  from = await testDatabase()
   to = await emptyDatabase()
   env = { DATABASE_URL: from.connectionString, DATA_DIR: at('data') }
-  await json(['migrate'])
   await json(['seed', '--projects', '3'])
   await writeFile(at('new.env'), `DATABASE_URL=${to.connectionString}\n`)
   await writeFile(at('same.env'), `DATABASE_URL=${from.connectionString}\n`)
@@ -70,7 +68,7 @@ test('rows, secrets, unfinished uploads, jobs and the writer of backups move; th
 
 test('the same database, a database of a newer release and differing rows are refused, and nothing is copied', async () => {
   assert.match(await failure([...move, at('same.env')]), /same\.env refer to the current database\. Nothing was copied/)
-  const other = await emptyDatabase()
+  const other = await testDatabase()
   try {
     await writeFile(at('other.env'), `DATABASE_URL=${other.connectionString}\n`)
     assert.match(await failure([...move, at('other.env'), '--former', folder]), /--former is for the embedded database/)
@@ -78,7 +76,6 @@ test('the same database, a database of a newer release and differing rows are re
     await from.pool.query(next)
     assert.match(await failure([...move, at('other.env')]), /belongs to a newer release of Depot/)
     await from.pool.query("delete from schema_migration where name = '9999_next.sql'")
-    await migrate(other.pool)
     // As on a server that stores a value differently.
     await other.pool.query('alter table file alter column filename type char(255)')
     const before = await other.pool.query('select * from instance_copy')
