@@ -226,9 +226,10 @@ describe('inspecting an archive', () => {
 
   test('rejects a declared bomb before a byte is unpacked, and a lying one at its declared size', async () => {
     const bomb = Buffer.alloc(80 * 1024 * 1024)
-    await refused([{ name: 'bomb', data: bomb }], /unpacks to 83886080 bytes/)
-    await refused([{ name: 'bomb', data: bomb, lie: { sizeBytes: 1000 } }], /declared size/)
-    await refused([{ name: 'bomb', data: bomb, lie: { sizeBytes: 5_000_000 } }], /declared size/)
+    const packed = deflateRawSync(bomb)
+    await refused([{ name: 'bomb', data: bomb, lie: { packed } }], /unpacks to 83886080 bytes/)
+    await refused([{ name: 'bomb', lie: { packed, sizeBytes: 1000 } }], /declared size/)
+    await refused([{ name: 'bomb', lie: { packed, sizeBytes: 5_000_000 } }], /declared size/)
     await refused([{ name: 'bomb', data: 'x', lie: { sizeBytes: 4_000_000_000 } }], /unpacks to 4000000000 bytes/)
   })
 
@@ -249,10 +250,10 @@ describe('inspecting an archive', () => {
   })
 
   test('takes thousands of entries', async () => {
-    const zip = makeZip(Array.from({ length: 20_000 }, (_, i) => ({ name: `e/${i}`, data: `content ${i}` })))
+    const zip = makeZip(Array.from({ length: 5_000 }, (_, i) => ({ name: `e/${i}`, data: `content ${i}` })))
     const archive = await inspect(zip)
     assert.ok(archive.readable)
-    assert.equal(archive.entries.length, 20_000)
+    assert.equal(archive.entries.length, 5_000)
   })
 
   test('answers any damage with an archive, an unreadable one or a refusal', async () => {
