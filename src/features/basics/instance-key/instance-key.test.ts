@@ -3,11 +3,11 @@ import { createPublicKey, verify } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, test } from 'node:test'
+import { after, beforeEach, test } from 'node:test'
 import { SYSTEM } from '#features/basics/audit/actor.ts'
 import { DAY_MS } from '#lib/time.ts'
 import { testDatabase } from '#test/support/app/database.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { testApp } from '#test/support/app/test-app.ts'
 import { commandHere } from '#test/support/processes/command-here.ts'
 import { listInstanceKeys, openPrivateKey, signWithInstanceKey } from './instance-keys.ts'
 import {
@@ -23,11 +23,13 @@ import { rotateKey } from './rotate-key.ts'
 import { openSecret, SecretLostError, sealSecret } from './seal-secret.ts'
 import type { InstanceKeysView } from './views.ts'
 
-let t: TestApp
+const t = await testApp()
+after(() => t.close())
+// Each test begins without a key, as a new instance does.
 beforeEach(async () => {
-  t = await testApp()
+  await t.deps.db.deleteFrom('instance_key').execute()
+  await t.deps.db.deleteFrom('instance_secret').execute()
 })
-afterEach(() => t.close())
 
 const SEED = Buffer.from(Array.from({ length: 32 }, (_, i) => i))
 
