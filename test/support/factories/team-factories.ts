@@ -19,6 +19,8 @@ type Member = {
   payouts_split?: number
 }
 
+const TEXTS = { name: 'Lantern', summary: 'A small light', description: 'It shines.', license: 'MIT' }
+
 export function teamFactories(db: Db) {
   /** A team row; accepted, without permissions, unless told otherwise. */
   async function member(teamId: string, account: Account, fields: Member = {}): Promise<void> {
@@ -60,19 +62,31 @@ export function teamFactories(db: Db) {
     const id = newId()
     const slug = `project-${id.toLowerCase()}`
     const teamId = await team(owner, null)
-    const texts = { name: 'Lantern', summary: 'A small light', description: 'It shines.', license: 'MIT' }
     await db
       .insertInto('project')
       .values({
         id,
         slug,
         team_id: teamId,
-        ...texts,
+        ...TEXTS,
         ...fields,
         status: (fields.status ?? 'approved') as ProjectStatus,
       })
       .execute()
     return { id, slug, teamId }
+  }
+
+  /** Creates many public projects without members, and returns their IDs. */
+  async function projects(count: number): Promise<string[]> {
+    const ids = Array.from({ length: count }, () => newId())
+    await db
+      .insertInto('team')
+      .values(ids.map((id) => ({ id })))
+      .execute()
+    const status: ProjectStatus = 'approved'
+    const rows = ids.map((id) => ({ id, slug: `project-${id.toLowerCase()}`, team_id: id, ...TEXTS, status }))
+    await db.insertInto('project').values(rows).execute()
+    return ids
   }
 
   /** A listed version, where a test asks what becomes of versions. */
@@ -95,7 +109,7 @@ export function teamFactories(db: Db) {
     return id
   }
 
-  return { member, organization, project, version }
+  return { member, organization, project, projects, version }
 }
 
 export type TeamFactories = ReturnType<typeof teamFactories>

@@ -116,9 +116,7 @@ test('a collection is named by its ID alone; an unknown one is 404, an unknown u
 
 test('reads cost one query, for one collection as for fifty, for two projects as for a thousand', async () => {
   const creator = await t.make.account()
-  // One after the other: on a busy machine, 1,024 concurrent requests would wait too long for a connection.
-  const projects: string[] = []
-  while (projects.length < 1024) projects.push((await make.project(undefined)).id)
+  const projects = await make.projects(1024)
   const small = await collection(creator, 'listed', projects.slice(0, 2))
   const large = await collection(creator, 'listed', projects)
   const others = []

@@ -96,8 +96,7 @@ test('each field of a new collection is held to its limits', async () => {
 
 test('1024 projects are taken in one go, 1025 are not', async () => {
   const owner = await t.make.account()
-  const ids: string[] = []
-  while (ids.length < 1024) ids.push((await make.project(undefined)).id)
+  const ids = await make.projects(1024)
   await create(owner)
   const { result, queries } = await t.queriesOf(() => create(owner, { projects: ids }))
   assert.deepEqual(result.projects, ids)
