@@ -20,7 +20,7 @@ import { joinSlices } from './points.ts'
 /** The week around a leap day. New York's clocks do not change in it, but the offsets of the queries do. */
 const START = Date.UTC(2024, 1, 26)
 const DAYS = 7
-const EVENTS_PER_KIND = 3_000
+const EVENTS_PER_KIND = 1_500
 const QUESTIONS = 150
 
 const PROJECTS = ['AaAaAaA1', 'aaaaaaa1', 'Zz', '9', 'Lantern1']
