@@ -214,10 +214,11 @@ test('another instance, a second backup at the same time, and a target that cann
   const target = at('owned')
   const using = { ...env, BACKUP_TARGET: target }
   await json(['backup'], using)
-  const other = await emptyDatabase()
+  const other = await testDatabase()
   try {
     const there = { ...using, DATABASE_URL: other.connectionString, DATA_DIR: at('other') }
     await json(['migrate'], there)
+    await other.pool.query('update instance set id = random_base62(16)')
     assert.match(
       await failure(['backup'], there),
       /contains the backups of another instance\. Choose another folder or prefix/,
