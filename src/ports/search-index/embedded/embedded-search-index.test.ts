@@ -85,24 +85,15 @@ test('a damaged, shortened or foreign snapshot is reported and not used', async 
   await index.checkpoint()
   await index.close()
   const bytes = await readFile(good)
+  const flipped = (at: number) => (path: string) => {
+    const copy = Buffer.from(bytes)
+    copy[at] = (copy[at] ?? 0) ^ 1
+    return writeFile(path, copy)
+  }
   const damage: [string, (path: string) => Promise<void>][] = [
-    [
-      'a flipped bit',
-      (path) =>
-        writeFile(
-          path,
-          bytes.map((byte, i) => (i === bytes.length - 5000 ? byte ^ 1 : byte)),
-        ),
-    ],
+    ['a flipped bit', flipped(bytes.length - 5000)],
     ['a missing end', (path) => truncate(path, bytes.length - 100)],
-    [
-      'a damaged header',
-      (path) =>
-        writeFile(
-          path,
-          bytes.map((byte, i) => (i === 40 ? byte ^ 1 : byte)),
-        ),
-    ],
+    ['a damaged header', flipped(40)],
     ['another file', (path) => writeFile(path, 'something else')],
     ['an empty file', (path) => writeFile(path, '')],
   ]
