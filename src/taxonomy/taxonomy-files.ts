@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import Type, { type Static, type TSchema } from 'typebox'
+import { Compile, type Validator } from 'typebox/compile'
 import Value from 'typebox/value'
 import { Ordering } from '#lib/schema/schema-parts.ts'
 import { withoutMark } from '#lib/text/byte-order-mark.ts'
@@ -115,6 +116,9 @@ const CodeHost = Type.Object(
   strict,
 )
 
+const Names = Type.Array(Name, { minItems: 1, maxItems: 64 })
+const Fields = Type.Array(Field, { maxItems: 256 })
+const LinkPlatforms = Type.Array(LinkPlatform, { maxItems: 256 })
 const EnumFile = Type.Array(EnumValue, { minItems: 1, maxItems: 10_000 })
 
 /** The lists that operators can edit, by their name in the API. */
@@ -151,14 +155,14 @@ export function readTaxonomyFiles(folder: string) {
   const read = <Schema extends TSchema>(file: string, schema: Schema) => check(file, json(file), schema, errors)
   const data = {
     games: read('games.json', TAG_LISTS.games) ?? [],
-    projectTypes: read('project-types.json', Type.Array(Name, { minItems: 1, maxItems: 64 })) ?? [],
+    projectTypes: read('project-types.json', Names) ?? [],
     loaders: read('loaders.json', TAG_LISTS.loaders) ?? [],
     categories: read('categories.json', TAG_LISTS.categories) ?? [],
-    fields: read('loader-fields.json', Type.Array(Field, { maxItems: 256 })) ?? [],
+    fields: read('loader-fields.json', Fields) ?? [],
     /** Values of each enumeration, by field name. */
     fieldValues: new Map<string, EnumValueRow[]>(),
-    linkPlatforms: read('link-platforms.json', Type.Array(LinkPlatform, { maxItems: 256 })) ?? [],
-    reportTypes: read('report-types.json', Type.Array(Name, { minItems: 1, maxItems: 64 })) ?? [],
+    linkPlatforms: read('link-platforms.json', LinkPlatforms) ?? [],
+    reportTypes: read('report-types.json', Names) ?? [],
     clientPrograms: read('client-programs.json', ClientProgramRows) ?? [],
     codeHost: read('code-host.json', CodeHost) ?? { token_prefixes: [] },
     resolving: read('resolving.json', ResolvingRules),
@@ -210,6 +214,9 @@ function readJson(folder: string, file: string, errors: string[]): unknown {
   }
 }
 
+/** Compiled schemas: checking all files without compiling takes three times as long. */
+const validators = new WeakMap<TSchema, Validator>()
+
 function check<Schema extends TSchema>(
   file: string,
   value: unknown,
@@ -217,7 +224,9 @@ function check<Schema extends TSchema>(
   errors: string[],
 ): Static<Schema> | undefined {
   if (value === undefined) return undefined
-  if (Value.Check(schema, value)) return value
+  const validator = validators.get(schema) ?? Compile(schema)
+  validators.set(schema, validator)
+  if (validator.Check(value)) return value as Static<Schema>
   for (const error of Value.Errors(schema, value)) {
     // Errors of a whole union and of an unknown key repeat a more precise error.
     if (error.keyword === 'anyOf' || error.keyword === 'boolean') continue
