@@ -2473,7 +2473,6 @@ begin
     perform keep_maven_files(array(select id from version where project_id = new.id));
   elsif tg_table_name = 'version' then
     perform keep_maven_files(array[new.id]);
-  -- A file takes no ending that is kept already, which holds for all but the first of many files.
   elsif not exists (select from file_address where version_id = new.version_id
       and maven_ending(new.filename, new.file_type) = any(coordinates)) then
     perform keep_maven_files(array[new.version_id]);
