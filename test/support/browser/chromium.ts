@@ -22,6 +22,10 @@ const FLAGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  // Without a window, Chromium would place the letters of a text on whole pixels.
+  '--font-render-hinting=none',
+  // A page runs axe only a few times: V8 would need longer to optimize its code than the code then saves.
+  '--js-flags=--no-opt --no-maglev',
 ]
 
 export type Site = {
@@ -68,12 +72,19 @@ function listen(handler: Parameters<typeof createServer>[1]): Promise<Server> {
 /** Chromium reports this as an error of a page that is shown too late for its transition, which happens on slow machines. */
 const SKIPPED_TRANSITION = 'InvalidStateError: Transition was aborted because of invalid state. Page already revealed'
 
-/** Opens a separate browser for one user. The test fails if its pages refuse to load or run a resource. */
+/**
+ * Opens a separate browser for one user. The test fails if its pages refuse to load or run a resource. Pages move only for
+ * a user who asks for it, because a processor draws each frame.
+ */
 export async function newPerson(
   site: Site,
   options: BrowserContextOptions = {},
 ): Promise<{ context: BrowserContext; page: Page; problems: string[] }> {
-  const context = await site.browser.newContext({ extraHTTPHeaders: { 'x-ratelimit-key': BYPASS_KEY }, ...options })
+  const context = await site.browser.newContext({
+    extraHTTPHeaders: { 'x-ratelimit-key': BYPASS_KEY },
+    reducedMotion: 'reduce',
+    ...options,
+  })
   context.setDefaultTimeout(120_000)
   const page = await context.newPage()
   const problems: string[] = []

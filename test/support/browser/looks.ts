@@ -148,8 +148,7 @@ export function lookAtPages(
 
   for (const { language, colorScheme, looks } of SCHEMES) {
     test(`every page is readable by everyone and fits its window (${looks.map(({ name }) => name).join(', ')})`, async () => {
-      const options = { viewport: WIDE, colorScheme, reducedMotion: 'reduce' as const }
-      const { context, page, problems } = await newPerson(site, options)
+      const { context, page, problems } = await newPerson(site, { viewport: WIDE, colorScheme })
       const choices = Object.entries({ 'depot-language': language, ...cookies })
       const known = { normal: [], more: [] }
       for (const shown of pages) {

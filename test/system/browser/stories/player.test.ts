@@ -44,7 +44,7 @@ async function joins(page: Page, username: string): Promise<void> {
 
 test('a player finds a mod and its library, follows the mod, makes a pack and reports a copy', async () => {
   const { t, url } = site
-  const { context, page, problems } = await newPerson(site, { acceptDownloads: true })
+  const { context, page, problems } = await newPerson(site, { acceptDownloads: true, reducedMotion: 'no-preference' })
   const admin = await firstAdmin(t)
   for (const path of ['/', '/mods', '/search?q=lamp', '/pack']) {
     assert.equal((await page.goto(`${url}${path}`))?.status(), 200, path)
