@@ -31,7 +31,7 @@ export const installSteps = (chapter: string): Step[] =>
 export type Run = (script: string) => Promise<string[]>
 
 export const READY =
-  'curl -sf -o /dev/null --retry 120 --retry-all-errors --retry-delay 1 http://127.0.0.1:8080/ready || { cat depot.log /var/log/depot.log; exit 1; }'
+  'curl -sf -o /dev/null --retry 1200 --retry-all-errors --retry-delay 1 http://127.0.0.1:8080/ready || { cat depot.log /var/log/depot.log; exit 1; }'
 
 /** Runs the story of docs/api/first-requests.md, with the examples and a folder `data` in the working folder. */
 export async function runStory(run: Run): Promise<void> {

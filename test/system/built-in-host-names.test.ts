@@ -92,7 +92,7 @@ case "$*" in
   "restart depot")
     set -a && . /etc/depot.env
     "$ROOT/bin/depot" serve > "$FOLDER/logs/depot.log" 2>&1 < /dev/null &
-    curl -sf -o /dev/null --retry 120 --retry-all-errors --retry-delay 1 http://127.0.0.1:8080/ready ;;
+    curl -sf -o /dev/null --retry 1200 --retry-all-errors --retry-delay 1 http://127.0.0.1:8080/ready ;;
   *) echo "systemctl $*: not expected" >&2; exit 1 ;;
 esac
 `

@@ -43,7 +43,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     while (!started.some(isServer) || started.filter(isDatabase).length < 2) {
       assert.equal(run.exitCode, null)
       started = descendantsOf(run.pid ?? 0)
-      await sleep(20)
+      await sleep(200)
     }
     run.kill(signal)
     const [code] = await ended
@@ -53,7 +53,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
       return started.filter(({ pid, command }) => now.get(pid)?.command === command).map(({ command }) => command)
     }
     // A server that received the signal stops its database before it ends.
-    for (let i = 0; i < 500 && left().length > 0; i += 1) await sleep(20)
+    for (let i = 0; i < 1_500 && left().length > 0; i += 1) await sleep(200)
     assert.deepEqual(left(), [])
   })
 }

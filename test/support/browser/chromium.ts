@@ -11,6 +11,8 @@ import { cookieName } from '#web/kit/cookies.ts'
 import { BYPASS_KEY, type TestApp, testApp } from '../app/test-app.ts'
 
 export const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
+/** Longest time for what a page or the browser does, also on a busy machine. */
+export const TIMEOUT_MS = 300_000
 /** Folder for screenshots of the pages. Default: no screenshots. */
 const SCREENSHOTS = process.env['SCREENSHOTS']
 
@@ -61,7 +63,7 @@ export async function openSite(env: Record<string, string> = {}): Promise<Site> 
 }
 
 export function openBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: CHROMIUM, args: FLAGS })
+  return chromium.launch({ executablePath: CHROMIUM, args: FLAGS, timeout: TIMEOUT_MS })
 }
 
 function listen(handler: Parameters<typeof createServer>[1]): Promise<Server> {
@@ -85,7 +87,7 @@ export async function newPerson(
     reducedMotion: 'reduce',
     ...options,
   })
-  context.setDefaultTimeout(120_000)
+  context.setDefaultTimeout(TIMEOUT_MS)
   const page = await context.newPage()
   const problems: string[] = []
   page.on('console', (message) => {

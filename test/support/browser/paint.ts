@@ -1,6 +1,7 @@
 // Page load on a slow line, as Chromium measures it: the time of the largest paint, and the layout shift while the page
 // loads.
 import type { Browser } from 'playwright-core'
+import { TIMEOUT_MS } from './chromium.ts'
 
 /** A mobile line: 1.6 Mbit/s down, 0.75 up, in bytes a second, and 150 ms until the first byte of each answer. */
 const SLOW_LINE = { offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 93_750 }
@@ -31,7 +32,7 @@ export async function measurePaint(
   { width = 1280, headers = {} }: { width?: number; headers?: Record<string, string> } = {},
 ): Promise<Paint> {
   const context = await browser.newContext({ viewport: { width, height: 900 }, extraHTTPHeaders: headers })
-  context.setDefaultTimeout(120_000)
+  context.setDefaultTimeout(TIMEOUT_MS)
   const pending = new Set<string>()
   try {
     const page = await context.newPage()

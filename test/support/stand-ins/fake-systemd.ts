@@ -14,7 +14,7 @@ start() {
     --clear-groups --no-new-privs $(unit ExecStart) > "/run/$name.log" 2>&1 < /dev/null &
   echo $! > "/run/$name.pid"
   [ "$name" != depot ] ||
-    curl -sf -o /dev/null --retry 120 --retry-all-errors --retry-delay 1 http://127.0.0.1:8080/ready || cat /run/depot.log
+    curl -sf -o /dev/null --retry 1200 --retry-all-errors --retry-delay 1 http://127.0.0.1:8080/ready || cat /run/depot.log
 }
 stop() {
   kill "$(cat "/run/$1.pid")"
