@@ -120,17 +120,17 @@ export type AccessOptions = {
 /** Returns what the checker reports about a page. */
 export async function accessProblems(
   page: Page,
-  { isStrict = false, only, except = [], within = 'body' }: AccessOptions = {},
+  { isStrict = false, only, except = [], within = 'html' }: AccessOptions = {},
 ): Promise<string[]> {
-  if ((await page.locator(within).count()) === 0) return []
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe.source)
   const rules = Object.fromEntries(except.map((rule) => [rule, { enabled: false }]))
   const options: axe.RunOptions = {
     resultTypes: ['violations'],
     ...(only ? { runOnly: [...only] } : { rules: { 'target-size': { enabled: true }, ...rules } }),
   }
-  const context = within === 'body' ? 'document' : JSON.stringify({ include: [within] })
-  const { violations } = (await page.evaluate(`axe.run(${context}, ${JSON.stringify(options)})`)) as axe.AxeResults
+  const { violations } = (await page.evaluate(
+    `document.querySelector('${within}') ? axe.run('${within}', ${JSON.stringify(options)}) : { violations: [] }`,
+  )) as axe.AxeResults
   return violations
     .filter(({ impact }) => isStrict || impact === 'serious' || impact === 'critical')
     .map(
@@ -144,19 +144,25 @@ export async function checkAccess(page: Page, options: AccessOptions = {}): Prom
   assert.deepEqual(await accessProblems(page, options), [], page.url())
 }
 
+/**
+ * A script that returns the first elements that are beyond the window, if the page can be scrolled to the side. Playwright
+ * evaluates it in a loaded page without the scripts that locators need in each page.
+ */
+export const TOO_WIDE = `(() => {
+  const { scrollWidth, clientWidth } = document.documentElement
+  if (scrollWidth <= clientWidth) return []
+  const isBeyond = ({ left, right, width }) => width > 0 && (right > clientWidth + 1 || left < -1)
+  return [...document.querySelectorAll('main *')]
+    .filter((element) => isBeyond(element.getBoundingClientRect()))
+    .slice(0, 6)
+    .map((element) => element.parentElement.className + ' > ' + element.localName + '.' + element.className)
+    .concat(scrollWidth + ' pixels')
+})()`
+
 /** Returns the first elements that are beyond the window, if the page can be scrolled to the side. */
 export async function tooWide(page: Page): Promise<string[]> {
   // A locator waits for a document; a page that has just been opened can be without one.
-  return (await page.locator('html').evaluate(`(() => {
-    const { scrollWidth, clientWidth } = document.documentElement
-    if (scrollWidth <= clientWidth) return []
-    const isBeyond = ({ left, right, width }) => width > 0 && (right > clientWidth + 1 || left < -1)
-    return [...document.querySelectorAll('main *')]
-      .filter((element) => isBeyond(element.getBoundingClientRect()))
-      .slice(0, 6)
-      .map((element) => element.parentElement.className + ' > ' + element.localName + '.' + element.className)
-      .concat(scrollWidth + ' pixels')
-  })()`)) as string[]
+  return (await page.locator('html').evaluate(TOO_WIDE)) as string[]
 }
 
 /** Fails when something on the page is wider than the window. */

@@ -13,7 +13,7 @@ import {
   type Site,
   shoot,
   signIn,
-  tooWide,
+  TOO_WIDE,
 } from './chromium.ts'
 
 export const WIDE = { width: 1280, height: 900 }
@@ -186,7 +186,7 @@ async function lookAt(
     if (look.contrast !== looks[i - 1]?.contrast) await page.emulateMedia({ contrast })
     if (look.dir !== looks[i - 1]?.dir) await page.evaluate(`document.documentElement.dir = '${dir}'`)
     await shoot(page, `${name}-${look.name}`)
-    const wide = await tooWide(page)
+    const wide = (await page.evaluate(TOO_WIDE)) as string[]
     if (wide.length > 0) found.push(`${path} (${look.name}) is wider than the window: ${wide.join(', ')}`)
     if (look.checks === 'width') continue
     const problems = await accessProblemsOf(page, look, known[look.contrast ?? 'normal'])
