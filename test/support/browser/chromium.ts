@@ -11,7 +11,7 @@ import { cookieName } from '#web/kit/cookies.ts'
 import { BYPASS_KEY, type TestApp, testApp } from '../app/test-app.ts'
 
 export const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
-/** Longest time for what a page or the browser does, also on a busy machine. */
+/** Time limit of each step of a page or of the browser, also on a busy machine. */
 export const TIMEOUT_MS = 300_000
 /** Folder for screenshots of the pages. Default: no screenshots. */
 const SCREENSHOTS = process.env['SCREENSHOTS']

@@ -2,9 +2,9 @@
 import { Readable } from 'node:stream'
 import { mock } from 'node:test'
 import { main } from '#cli/main.ts'
-import type { Finished } from './running-depot.ts'
+import { type Finished, withoutProgress } from './running-depot.ts'
 
-/** Runs one command to its end with `input` as its standard input. One at a time. */
+/** Runs one command to its end with `input` as its standard input. One at a time. Omits its progress. */
 export async function commandHere(
   args: readonly string[],
   env: Record<string, string | undefined>,
@@ -26,7 +26,7 @@ export async function commandHere(
   const umask = process.umask(0o022)
   try {
     await main(args, env)
-    return { code: Number(process.exitCode ?? 0), ...printed }
+    return { code: Number(process.exitCode ?? 0), stdout: printed.stdout, stderr: withoutProgress(printed.stderr) }
   } finally {
     process.umask(umask)
     process.exitCode = undefined

@@ -94,7 +94,10 @@ async function startCommand(
 }
 
 /** Lines of progress, which commands print on standard error when the machine is slow. */
-const PROGRESS = /^[A-Z][a-z ]+: \d[^a-z\n]*(?: (?:of|bytes|k?B|MB|GB)[^a-z\n]*)*\n/gm
+const PROGRESS_LINES = /^[A-Z][a-z ]+: \d[^a-z\n]*(?: (?:of|bytes|k?B|MB|GB)[^a-z\n]*)*\n/gm
+
+/** Returns the errors of a command without its progress. */
+export const withoutProgress = (stderr: string): string => stderr.replaceAll(PROGRESS_LINES, '')
 
 /** Runs one command to its end, whatever its exit code. Omits its progress. */
 export async function depot(dataDir: string, args: string[], env: Record<string, string> = {}): Promise<Finished> {
@@ -102,9 +105,9 @@ export async function depot(dataDir: string, args: string[], env: Record<string,
     const { stdout, stderr } = await run(process.execPath, [ENTRY, ...args], {
       env: environment(dataDir, env) as NodeJS.ProcessEnv,
     })
-    return { code: 0, stdout, stderr: stderr.replaceAll(PROGRESS, '') }
+    return { code: 0, stdout, stderr: withoutProgress(stderr) }
   } catch (error) {
     const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }
-    return { code, stdout, stderr: stderr.replaceAll(PROGRESS, '') }
+    return { code, stdout, stderr: withoutProgress(stderr) }
   }
 }

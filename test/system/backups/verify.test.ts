@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
 import { emptyDatabase, type TestDatabase } from '#test/support/app/database.ts'
 import { commandHere } from '#test/support/processes/command-here.ts'
-import { ENTRY, type Finished, makeDataDir } from '#test/support/processes/running-depot.ts'
+import { ENTRY, type Finished, makeDataDir, withoutProgress } from '#test/support/processes/running-depot.ts'
 
 const { dataDir, remove } = makeDataDir()
 const at = (name: string): string => join(dataDir, name)
@@ -154,7 +154,7 @@ test('a restore onto a full disk or into a read-only folder leaves an empty inst
       encoding: 'utf8',
     })
     assert.match(stdout, /^full 1\nclosed 1\nRestored the backup of .*again 0\n.*verified 0\n$/s, stderr)
-    const [full = '', closed = ''] = stderr.trim().split('\n')
+    const [full = '', closed = ''] = withoutProgress(stderr).trim().split('\n')
     assert.match(full, /ENOSPC.* Free space on that disk, or use a larger one, and run the command again\.$/)
     assert.match(
       closed,
