@@ -65,29 +65,61 @@ describe('every declared field is saved', () => {
     const samples = Object.entries(declared.fields ?? {})
     if (samples.length === 0) continue
     test(id, async () => {
-      const route = t.app.routeTable().find(({ operationId }) => operationId === id)
-      assert.ok(route !== undefined, `There is no operation ${id}`)
-      const problems: string[] = []
-      for (const [field, sample] of samples) {
-        const problem = await problemOf(route, declared, field, sample)
-        if (problem !== undefined) problems.push(`${id}.${field}: ${problem}`)
-      }
+      const route = routeOf(id)
+      const create = createWithout(route, declared)
+      const problems = await problemsOf(samples, async (world, [field, sample]) => {
+        const problem = await problemOf(world, route, declared, field, sample, create)
+        return problem === undefined ? [] : [`${id}.${field}: ${problem}`]
+      })
       assert.deepEqual(problems, [])
     })
   }
 })
 
+/** Lists the problems of fields, each in the world that the field before it has changed. A problem counts in a new world. */
+async function problemsOf<Field>(
+  fields: Iterable<Field>,
+  list: (world: World, field: Field) => Promise<string[]>,
+): Promise<string[]> {
+  const problems: string[] = []
+  let world: World | undefined
+  for (const field of fields) {
+    const found = world === undefined ? undefined : await list(world, field).catch(() => undefined)
+    if (found?.length === 0) continue
+    world = createWorld(t)
+    problems.push(...(await list(world, field)))
+  }
+  return problems
+}
+
+const routeOf = (id: string): RouteEntry =>
+  t.app.routeTable().find(({ operationId }) => operationId === id) ?? assert.fail(`There is no operation ${id}`)
+
+type Create = (sample: FieldSample) => Promise<Views | string>
+
+/** Returns a function that creates a thing without the field of a sample, once for all that need nothing special for it. */
+function createWithout(route: RouteEntry, declared: Declared): Create {
+  let usual: ReturnType<Create> | undefined
+  return (sample) => {
+    const { by, before, view, url } = sample
+    const isUsual = [by, before, view, url].every((each) => each === undefined)
+    if (!isUsual) return write(createWorld(t), route, declared, sample)
+    usual ??= write(createWorld(t), route, declared, sample)
+    return usual
+  }
+}
+
 /** Sends one field and reads the thing before and after; what a create makes without the field stands for before. */
 async function problemOf(
+  world: World,
   route: RouteEntry,
   declared: Declared,
   field: string,
   sample: FieldSample,
+  create: Create,
 ): Promise<string | undefined> {
   const place = sample.at ?? field
-  const isCreate = route.method === 'POST'
-  const earlier = isCreate ? await write(createWorld(t), route, declared, sample) : undefined
-  const world = createWorld(t)
+  const earlier = route.method === 'POST' ? await create(sample) : undefined
   const value = await resolveGiven(sample.send, world)
   const later = await write(world, route, declared, sample, {
     ...(await resolveGiven(sample.needs, world)),
@@ -197,12 +229,11 @@ const isEmpty = (value: unknown): boolean =>
   [undefined, null, ''].includes(value as '') || (typeof value === 'object' && Object.keys(value ?? {}).length === 0)
 
 /** Sets the field, sends null, and compares the views. */
-async function problemOfNull(route: RouteEntry, field: string): Promise<string | undefined> {
+async function problemOfNull(world: World, route: RouteEntry, field: string): Promise<string | undefined> {
   const declared = DECLARED[route.operationId]
   const sample = declared?.fields?.[field]
-  const world = createWorld(t)
   if (declared === undefined || sample === undefined) {
-    const request = await authorizedRequest(t, route, world)
+    const request = await authorizedRequest(world, route)
     const answer = await t.inject({ ...request, payload: { ...asObject(request.payload), [field]: null } })
     return answer.statusCode < 300 ? undefined : `${answer.statusCode} ${answer.body}`
   }
@@ -231,13 +262,11 @@ describe('null in a PATCH', () => {
       const problems = fields
         .filter(({ isNullable }) => !isNullable)
         .map(({ id, field }) => `${id}.${field}: not nullable`)
-      for (const { id, field } of fields) {
-        const route = t.app.routeTable().find(({ operationId }) => operationId === id)
-        assert.ok(route !== undefined, id)
-        const problem = await problemOfNull(route, field)
-        if (problem !== undefined) problems.push(`${id}.${field}: ${problem}`)
-      }
-      assert.deepEqual(problems, [])
+      const more = await problemsOf(fields, async (world, { id, field }) => {
+        const problem = await problemOfNull(world, routeOf(id), field)
+        return problem === undefined ? [] : [`${id}.${field}: ${problem}`]
+      })
+      assert.deepEqual([...problems, ...more], [])
     })
   }
 })

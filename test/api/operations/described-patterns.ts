@@ -7,7 +7,8 @@ import { test } from 'node:test'
 import type { RouteEntry } from '#platform/http/route-config.ts'
 import { asList, asObject, type Json, operationsOf, resolve } from '#test/support/http/openapi-rules.ts'
 import { t } from './fixture.ts'
-import { authorizedRequest, type Request } from './requests.ts'
+import { authorizedRequest, type Request, unchanged } from './requests.ts'
+import { createWorld } from './world.ts'
 
 /** No pattern, enumeration or format of the description has it. */
 const ODD = '!? /'
@@ -55,10 +56,12 @@ function withOdd(request: Request, { in: part, name, route }: Place): Request {
 test('rejects values that do not match a pattern of the description', async () => {
   const wrong: string[] = []
   const all = [...places('openapi.json'), ...places('openapi-v2.json')]
-  // A rejected request changes nothing, so all places of an operation can share its request.
+  // A rejected request changes nothing, so all places of an operation can share its request, and all operations a world.
   const requests = new Map<RouteEntry, Promise<Request>>()
+  let world = createWorld(t)
   for (const place of all) {
-    const known = requests.get(place.route) ?? authorizedRequest(t, place.route)
+    world = unchanged(world, place.route)
+    const known = requests.get(place.route) ?? authorizedRequest(world, place.route)
     requests.set(place.route, known)
     const request = await known
     if (place.in === 'body' && (Buffer.isBuffer(request.payload) || typeof request.payload !== 'object')) continue

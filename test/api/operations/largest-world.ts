@@ -6,15 +6,13 @@ import { toInvitation } from '#features/people/accounts/invitations/requests.ts'
 import { newId } from '#lib/ids.ts'
 import type { Person } from '#test/support/factories/factories.ts'
 import { addNotifications, copyRow } from '#test/support/factories/largest.ts'
-import { createWorld, type Role, THING_NAMES, type Thing, type World } from './world.ts'
+import { createWorld, ROLES, THING_NAMES, type Thing, type World } from './world.ts'
 
 /** More than the rows that an operation can read or change. */
 const MANY = 1_700
 
 /** Number of drafts and organizations of an account, which quotas limit to fewer unless an operator raises them. */
 const OWNED = 1_300
-
-const ROLES = ['stranger', 'member', 'moderator', 'admin', 'owner'] as const satisfies readonly Role[]
 
 /** Returns a world with the same people, project, organization, collection and report. The rest is made again. */
 export async function renew(world: World): Promise<World> {

@@ -6,8 +6,8 @@ import { test } from 'node:test'
 import type { RouteEntry } from '#platform/http/route-config.ts'
 import { matrix } from './authorization-matrix.ts'
 import { t } from './fixture.ts'
-import { authorizationOf, buildRequest, type Caller, send } from './requests.ts'
-import { createWorld } from './world.ts'
+import { buildRequest, type Caller, sendAs, unchanged } from './requests.ts'
+import { createWorld, type World } from './world.ts'
 
 const SECURITY = join(import.meta.dirname, '../../../docs/operators/security.md')
 /** Fields of `updateUser` that need more than the route. */
@@ -19,15 +19,20 @@ type Statuses = Record<'moderator' | 'admin' | 'token' | 'unconfirmed', number>
 const isDone = (status: number): boolean => status < 400
 
 /** Sends the sample of a route; `body` replaces its body. */
-async function statusFor(route: RouteEntry, caller: Caller | 'unconfirmed', body?: object): Promise<number> {
-  const world = createWorld(t)
+async function statusFor(
+  route: RouteEntry,
+  caller: Caller | 'unconfirmed',
+  { body, world = createWorld(t) }: { body?: object; world?: World },
+): Promise<number> {
   const request = await buildRequest(world, route)
-  const token = await authorizationOf(world, caller === 'unconfirmed' ? 'admin' : caller)
   if (caller === 'unconfirmed') {
     const { id } = await world.person('admin')
-    await t.deps.db.updateTable('session').set({ confirmed_at: null }).where('account_id', '=', id).execute()
+    await world.once('unconfirmed', () =>
+      t.deps.db.updateTable('session').set({ confirmed_at: null }).where('account_id', '=', id).execute(),
+    )
   }
-  return (await send(t, body === undefined ? request : { ...request, payload: body }, token)).status
+  const whole = body === undefined ? request : { ...request, payload: body }
+  return (await sendAs(world, route, whole, caller === 'unconfirmed' ? 'admin' : caller)).status
 }
 
 function describe({ config }: RouteEntry, { moderator, admin, token, unconfirmed }: Statuses): string {
@@ -42,6 +47,7 @@ async function privileged(): Promise<string[]> {
   // Second paths of an operation come last.
   const all = [...t.app.routeTable()].sort((a, b) => Number(a.hidden) - Number(b.hidden))
   const first = (id: string): RouteEntry | undefined => all.find(({ operationId }) => operationId === id)
+  let world = createWorld(t)
   for (const id of matrix.keys()) {
     const route = first(id) ?? assert.fail(id)
     const statusOf = (caller: Caller): number => matrix.get(id)?.get(caller)?.status ?? 500
@@ -50,11 +56,12 @@ async function privileged(): Promise<string[]> {
       continue
     const { url } = first(id.replace(/V2$/, '')) ?? route
     const request = `${route.method} ${url.replace(/:(\w+)/g, '{$1}')}`
-    const unconfirmed = await statusFor(route, 'unconfirmed')
+    world = unchanged(world, route)
+    const unconfirmed = await statusFor(route, 'unconfirmed', { world })
     lines.add(`${request}: ${describe(route, { moderator, admin, token, unconfirmed })}`)
     if (!id.startsWith('updateUser')) continue
     for (const [field, value] of Object.entries(RANKS)) {
-      const as = (caller: Caller | 'unconfirmed') => statusFor(route, caller, { [field]: value })
+      const as = (caller: Caller | 'unconfirmed') => statusFor(route, caller, { body: { [field]: value } })
       const statuses = {
         moderator: await as('moderator'),
         admin: await as('admin'),

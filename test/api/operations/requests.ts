@@ -39,7 +39,10 @@ const COMMON_HEADERS = { 'user-agent': 'depot-tests/1.0 (tests)', 'x-ratelimit-k
 /** The request as the sample describes it, without credentials; `absent` names parameters that are to name nothing. */
 export async function buildRequest(world: World, route: RouteEntry, absent: readonly string[] = []): Promise<Request> {
   const sample = sampleOf(route)
-  await sample.before?.(world)
+  if (sample.before !== undefined) {
+    world.isChanged = true
+    await sample.before(world)
+  }
   const query = await resolveGiven(sample.query, world)
   const raw = await resolveGiven(sample.raw, world)
   const body = await resolveGiven(sample.body, world)
@@ -52,8 +55,8 @@ export async function buildRequest(world: World, route: RouteEntry, absent: read
   }
 }
 
-/** Returns the sample request of a route by a caller who may send it. Default: in a new world. */
-export async function authorizedRequest(t: TestApp, route: RouteEntry, world = createWorld(t)): Promise<Request> {
+/** Returns the sample request of a route by a caller who may send it. */
+export async function authorizedRequest(world: World, route: RouteEntry): Promise<Request> {
   const request = await buildRequest(world, route)
   const { auth, role } = route.config
   const caller = auth === 'operator' || role !== undefined ? 'admin' : 'owner'
@@ -154,10 +157,14 @@ async function pathOf(world: World, route: RouteEntry, absent: readonly string[]
 
 export async function authorizationOf(world: World, caller: Caller): Promise<string | undefined> {
   if (caller === 'anonymous') return undefined
-  if (caller === 'unknown') return unknownToken()
-  if (caller === 'weak') return (await world.t.make.pat(await world.person('owner'), 0)).token
-  if (caller === 'token') return (await world.t.make.pat(await world.person('admin'), GRANTABLE_SCOPES)).token
+  return world.once(`token ${caller}`, () => tokenOf(world, caller))
+}
+
+async function tokenOf(world: World, caller: Exclude<Caller, 'anonymous'>): Promise<string> {
   const { t } = world
+  if (caller === 'unknown') return unknownToken()
+  if (caller === 'weak') return (await t.make.pat(await world.person('owner'), 0)).token
+  if (caller === 'token') return (await t.make.pat(await world.person('admin'), GRANTABLE_SCOPES)).token
   if (caller === 'limited') {
     const limits = { projects: [(await world.project()).id], organizations: [(await world.organization()).id] }
     return limitedToken(t, await world.person('owner'), limits)
@@ -172,20 +179,43 @@ export async function send(t: TestApp, request: Request, authorization: string |
   return { status: statusCode, body }
 }
 
-/**
- * Sends the operation as each caller, callers with the most permissions last, and returns the responses. Rejected
- * callers share a world; after a caller changes something, the next caller gets a new world.
- */
-export async function sendAsEach(t: TestApp, route: RouteEntry): Promise<Map<Caller, Answer>> {
+/** Sends a request of the route as one of the people of a world. */
+export async function sendAs(world: World, route: RouteEntry, request: Request, caller: Caller): Promise<Answer> {
+  const answer = await send(world.t, request, await authorizationOf(world, caller))
+  if (route.method !== 'GET' && answer.status < 400) world.isChanged = true
+  return answer
+}
+
+/** Returns this world for the next route, unless something has changed in it or the sample of the route changes it. */
+export function unchanged(world: World, route: RouteEntry): World {
+  const isShared = !world.isChanged && sampleOf(route).before === undefined
+  return isShared ? world : createWorld(world.t, { hidden: world.hidden })
+}
+
+/** Sends the operation as each caller, callers with the most permissions last, and returns the responses. */
+export async function sendAsEach(
+  first: World,
+  route: RouteEntry,
+): Promise<{ answers: Map<Caller, Answer>; world: World }> {
   const answers = new Map<Caller, Answer>()
-  let world = createWorld(t)
+  const callers = route.config.auth === 'public' ? ANYONE : CALLERS
+  let world = first
+  // Tokens first, because a request can delete what they belong to.
+  for (const caller of callers) await authorizationOf(world, caller)
   let request = await buildRequest(world, route)
-  for (const caller of route.config.auth === 'public' ? ANYONE : CALLERS) {
-    const answer = await send(t, request, await authorizationOf(world, caller))
+  let isRepeated = false
+  for (const [index, caller] of callers.entries()) {
+    let answer = await sendAs(world, route, request, caller)
+    // The same request of an earlier caller can be the cause, for example if it deleted the thing.
+    if (answer.status >= 400 && isRepeated) {
+      world = createWorld(world.t)
+      for (const caller of callers.slice(index)) await authorizationOf(world, caller)
+      request = await buildRequest(world, route)
+      isRepeated = false
+      answer = await sendAs(world, route, request, caller)
+    }
     answers.set(caller, answer)
-    if (route.method === 'GET' || answer.status >= 400 || caller === 'owner') continue
-    world = createWorld(t)
-    request = await buildRequest(world, route)
+    isRepeated ||= route.method !== 'GET' && answer.status < 400
   }
-  return answers
+  return { answers, world }
 }

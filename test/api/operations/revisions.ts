@@ -106,7 +106,7 @@ const isWrite = ({ method, hidden, url }: RouteEntry): boolean =>
 /** Sends the sample of an operation, and compares what each view showed before and after it. */
 async function problemsOf(route: RouteEntry, changes: Set<string>): Promise<string[]> {
   const world = createWorld(t)
-  const request = await authorizedRequest(t, route, world)
+  const request = await authorizedRequest(world, route)
   // Some writes end the owner's session.
   const reader = await t.make.pat(await world.person('owner'))
   const read = () => Promise.all(Object.values(KINDS).map((kind) => viewOf(world, kind, reader)))

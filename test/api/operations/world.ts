@@ -15,7 +15,8 @@ import { authorize, CALLBACK, getCode, makeApplication, type TestApplication } f
 import { buildService } from '#test/support/stand-ins/build-service.ts'
 
 /** `member` is an accepted member of the owner's project and organization who holds no permission. */
-export type Role = 'stranger' | 'member' | 'moderator' | 'admin' | 'owner'
+export const ROLES = ['stranger', 'member', 'moderator', 'admin', 'owner'] as const
+export type Role = (typeof ROLES)[number]
 
 /** A resource that a path or a body can name. */
 export type Thing =
@@ -79,6 +80,10 @@ export function absentThing(thing: Thing): string {
 export type World = {
   t: TestApp
   hidden: boolean
+  /** A request has changed something. */
+  isChanged: boolean
+  /** Returns what `make` returned for this name the first time. */
+  once<T>(name: string, make: () => Promise<T>): Promise<T>
   person(role: Role): Promise<Person>
   project(): Promise<MadeProject>
   organization(): Promise<Owned>
@@ -180,7 +185,7 @@ const THINGS: Record<Thing, (world: World) => Promise<string>> = {
 /** Every kind of thing that a world can make. */
 export const THING_NAMES = Object.keys(THINGS) as Thing[]
 
-/** Each thing is made on first need and stays the same; a world in which something was changed is thrown away. */
+/** Each thing is made on first need and stays the same. */
 export function createWorld(t: TestApp, { hidden = false, made = new Map<string, Promise<unknown>>() } = {}): World {
   const once = <T>(name: string, make: () => Promise<T>): Promise<T> => {
     const known = made.get(name) ?? make()
@@ -190,7 +195,9 @@ export function createWorld(t: TestApp, { hidden = false, made = new Map<string,
   const world: World = {
     t,
     hidden,
-    person: (role) => once(`person ${role}`, () => makePerson(t, role)),
+    isChanged: false,
+    once,
+    person: (role) => once(`person ${role}`, async () => (await once('people', () => makePeople(t)))[role]),
     project: () => once('project', () => makeProject(world)),
     organization: () => once('organization', () => makeOrganization(world)),
     application: () => once('application', async () => makeApplication(t, await world.person('owner'))),
@@ -204,13 +211,11 @@ export function createWorld(t: TestApp, { hidden = false, made = new Map<string,
 let passwordHash: Promise<string> | undefined
 
 /** The owner has a password; the others need none. */
-async function makePerson(t: TestApp, role: Role): Promise<Person> {
-  const person = await t.make.account({ role: role === 'moderator' || role === 'admin' ? role : 'developer' })
-  if (role !== 'owner') return person
+async function makePeople(t: TestApp): Promise<Record<Role, Person>> {
   passwordHash ??= createPasswords().hash(PASSWORD)
   const password_hash = await passwordHash
-  await t.deps.db.updateTable('account').set({ password_hash }).where('id', '=', person.id).execute()
-  return person
+  const people = await t.make.accounts([{}, {}, { role: 'moderator' }, { role: 'admin' }, { password_hash }])
+  return Object.fromEntries(ROLES.map((role, index) => [role, people[index]])) as Record<Role, Person>
 }
 
 async function makeProject(w: World): Promise<MadeProject> {

@@ -21,6 +21,12 @@ type People<Count extends number, Made extends Person[] = []> = number extends C
 
 export type MadeProject = { id: string; slug: string; teamId: string; owner: Person }
 
+type AccountFields = {
+  username?: string
+  role?: 'developer' | 'moderator' | 'admin'
+  email_verified?: boolean
+  password_hash?: string
+}
 type ProjectFields = {
   owner?: Person
   slug?: string
@@ -65,40 +71,54 @@ export function createFactories({ db, cache, files, now }: FactoryDeps) {
     return count
   }
 
-  /** Creates an account with a verified email address and a session. */
-  async function account(
-    fields: { username?: string; role?: 'developer' | 'moderator' | 'admin'; email_verified?: boolean } = {},
-  ): Promise<Person> {
-    const id = newId()
-    const username = fields.username ?? `person-${next()}`
-    const email = `${username.toLowerCase()}@example.org`
+  /** Creates accounts, each with a verified email address and a session. */
+  async function accounts(fields: readonly AccountFields[]): Promise<Person[]> {
+    const made = fields.map(({ username = `person-${next()}`, ...others }) => {
+      const row = {
+        id: newId(),
+        username,
+        email: `${username.toLowerCase()}@example.org`,
+        email_verified: true,
+        ...others,
+      }
+      return { row, session: newSession(row.id) }
+    })
+    // One statement, because tests create thousands of accounts.
     await db
-      .insertInto('account')
-      .values({ id, username, email, email_verified: fields.email_verified ?? true, role: fields.role ?? 'developer' })
+      .with('new_account', (query) => query.insertInto('account').values(made.map(({ row }) => row)))
+      .insertInto('session')
+      .values(made.map(({ session }) => session.row))
       .execute()
-    return { id, username, email, token: await session(id) }
+    return made.map(({ row: { id, username, email }, session: { token } }) => ({ id, username, email, token }))
+  }
+
+  async function account(fields: AccountFields = {}): Promise<Person> {
+    const [person] = (await accounts([fields])) as [Person]
+    return person
   }
 
   async function people<const Count extends number>(count: Count): Promise<People<Count>> {
-    return (await Promise.all(Array.from({ length: count }, () => account()))) as People<Count>
+    return (await accounts(Array.from({ length: count }, () => ({})))) as People<Count>
+  }
+
+  function newSession(account_id: string) {
+    const { token, hash } = newToken('session')
+    const row = {
+      id: newId(),
+      account_id,
+      token_hash: hash,
+      confirmed_at: new Date(now()),
+      expires: new Date(now() + 14 * DAY_MS),
+      refresh_expires: new Date(now() + 60 * DAY_MS),
+      user_agent: 'depot-tests/1.0 (tests)',
+      ip: '127.0.0.1',
+    }
+    return { token, row }
   }
 
   async function session(accountId: string): Promise<string> {
-    const { token, hash } = newToken('session')
-    const expires = new Date(now() + 14 * DAY_MS)
-    await db
-      .insertInto('session')
-      .values({
-        id: newId(),
-        account_id: accountId,
-        token_hash: hash,
-        confirmed_at: new Date(now()),
-        expires,
-        refresh_expires: new Date(now() + 60 * DAY_MS),
-        user_agent: 'depot-tests/1.0 (tests)',
-        ip: '127.0.0.1',
-      })
-      .execute()
+    const { token, row } = newSession(accountId)
+    await db.insertInto('session').values(row).execute()
     return token
   }
 
@@ -125,46 +145,46 @@ export function createFactories({ db, cache, files, now }: FactoryDeps) {
     const id = newId()
     const teamId = newId()
     const slug = fields.slug ?? `project-${next()}-${id.toLowerCase()}`
-    await db.insertInto('team').values({ id: teamId }).execute()
-    if (fields.organization_id === undefined) await member({ teamId, accountId: owner.id, isOwner: true })
+    if (fields.organization_id === undefined) {
+      const founder = memberRow({ teamId, accountId: owner.id, isOwner: true })
+      await db
+        .with('new_team', (query) => query.insertInto('team').values({ id: teamId }))
+        .insertInto('team_member')
+        .values(founder)
+        .execute()
+    } else {
+      await db.insertInto('team').values({ id: teamId }).execute()
+    }
+    // After the member: in the same statement, the triggers of both would count the project.
     await db
-      .insertInto('project')
-      .values({
-        id,
-        slug,
-        name: fields.name ?? `Project ${slug}`,
-        summary: 'A project for a test.',
-        description: '# Test',
-        // Tests pass statuses as strings; the database rejects unknown ones.
-        status: (fields.status ?? 'approved') as ProjectStatus,
-        approved: (fields.status ?? 'approved') === 'draft' ? null : new Date(now()),
-        requested_status: 'approved',
-        license: 'MIT',
-        categories: fields.categories ?? [],
-        team_id: teamId,
-        organization_id: fields.organization_id ?? null,
-        published: new Date(now()),
-        updated: new Date(now()),
-      })
+      .with('new_project', (query) =>
+        query.insertInto('project').values({
+          id,
+          slug,
+          name: fields.name ?? `Project ${slug}`,
+          summary: 'A project for a test.',
+          description: '# Test',
+          // Tests pass statuses as strings; the database rejects unknown ones.
+          status: (fields.status ?? 'approved') as ProjectStatus,
+          approved: (fields.status ?? 'approved') === 'draft' ? null : new Date(now()),
+          requested_status: 'approved',
+          license: 'MIT',
+          categories: fields.categories ?? [],
+          team_id: teamId,
+          organization_id: fields.organization_id ?? null,
+          published: new Date(now()),
+          updated: new Date(now()),
+        }),
+      )
+      .insertInto('thread')
+      .values({ id: newId(), type: 'project', project_id: id })
       .execute()
-    await db.insertInto('thread').values({ id: newId(), type: 'project', project_id: id }).execute()
     return { id, slug, teamId, owner }
   }
 
   /** Creates a team member. Default: accepted, with every project permission. */
   async function member(fields: MemberFields): Promise<void> {
-    await db
-      .insertInto('team_member')
-      .values({
-        team_id: fields.teamId,
-        account_id: fields.accountId,
-        role: fields.isOwner === true ? 'Owner' : 'Member',
-        is_owner: fields.isOwner ?? false,
-        permissions: fields.permissions ?? ALL_PROJECT_PERMISSIONS,
-        organization_permissions: fields.organizationPermissions ?? null,
-        accepted: fields.accepted ?? true,
-      })
-      .execute()
+    await db.insertInto('team_member').values(memberRow(fields)).execute()
   }
 
   /** Removes the cached data of a project and of a version, as a command that writes to them does. */
@@ -219,11 +239,12 @@ export function createFactories({ db, cache, files, now }: FactoryDeps) {
     const storageKey = `versions/${fields.version.id}/${id}`
     await files.put(storageKey, fields.bytes, { contentType: 'application/java-archive' })
     await db
-      .insertInto('file_content')
-      .values({ sha512, project_id: fields.project.id })
-      .onConflict((conflict) => conflict.doNothing())
-      .execute()
-    await db
+      .with('new_content', (query) =>
+        query
+          .insertInto('file_content')
+          .values({ sha512, project_id: fields.project.id })
+          .onConflict((conflict) => conflict.doNothing()),
+      )
       .insertInto('file')
       .values({
         id,
@@ -241,5 +262,17 @@ export function createFactories({ db, cache, files, now }: FactoryDeps) {
     return { id, sha1, sha512, storageKey }
   }
 
-  return { account, people, session, pat, project, member, version, file, next }
+  return { account, accounts, people, session, pat, project, member, version, file, next }
+}
+
+function memberRow(fields: MemberFields) {
+  return {
+    team_id: fields.teamId,
+    account_id: fields.accountId,
+    role: fields.isOwner === true ? 'Owner' : 'Member',
+    is_owner: fields.isOwner ?? false,
+    permissions: fields.permissions ?? ALL_PROJECT_PERMISSIONS,
+    organization_permissions: fields.organizationPermissions ?? null,
+    accepted: fields.accepted ?? true,
+  }
 }

@@ -95,7 +95,7 @@ async function openSession({ t }: Fuzzed): Promise<Session> {
 }
 
 async function sampleOf(world: World, { route, operation }: Target, { cookie, slug }: Session): Promise<Request> {
-  if (operation !== undefined) return authorizedRequest(world.t, route, world)
+  if (operation !== undefined) return authorizedRequest(world, route)
   const request = bareRequest({ ...route, url: route.url.replace(/:(?:slug|id|project)\b/, slug) })
   return { ...request, headers: { ...request.headers, cookie, accept: 'text/html' } }
 }
