@@ -1,4 +1,4 @@
-// A world in which everything that has no limit exists 1,700 times, and the rest nearly as often as its limit allows.
+// A world in which everything that has no limit exists 1,100 times, and the rest nearly as often as its limit allows.
 import { sql } from 'kysely'
 import { SYSTEM } from '#features/basics/audit/actor.ts'
 import { createInvitation } from '#features/people/accounts/invitations/create-invitation.ts'
@@ -9,10 +9,7 @@ import { addNotifications, copyRow } from '#test/support/factories/largest.ts'
 import { createWorld, ROLES, THING_NAMES, type Thing, type World } from './world.ts'
 
 /** More than the rows that an operation can read or change. */
-const MANY = 1_700
-
-/** Number of drafts and organizations of an account, which quotas limit to fewer unless an operator raises them. */
-const OWNED = 1_300
+const MANY = 1_100
 
 /** Returns a world with the same people, project, organization, collection and report. The rest is made again. */
 export async function renew(world: World): Promise<World> {
@@ -66,7 +63,7 @@ export async function enlarge(world: World): Promise<void> {
     ['o', own.owner],
     ['s', own.stranger],
   ] as const) {
-    await addNotifications(world.t, person, MANY, `${prefix}${letter}`)
+    await addNotifications(world.t, person, 2 * MANY, `${prefix}${letter}`)
     await addToAccount(world, source, { letter, person })
   }
   await addTalk(source)
@@ -95,16 +92,16 @@ async function addProjects(world: World, { own, id, name, copy }: Source): Promi
   const { db } = world.t.deps
   const { project: project_id, organizationProject } = own
   await copy('team', { id: own.team }, { id: id() })
-  await copy('team', { id: own.team }, { id: id('q') }, 2 * OWNED)
+  await copy('team', { id: own.team }, { id: id('q') }, 2 * MANY)
   const of = { id: own.organizationProject }
   // The key by which random projects are chosen.
   const random_key = 'floor(random() * 2147483648)::integer'
   await copy('project', of, { id: id(), slug: name(), team_id: id(), downloads: 'n', random_key })
   const status = `case n % 2 when 0 then 'processing' else 'draft' end`
   const others = { id: id('q'), slug: name('q'), team_id: id('q'), organization_id: 'null', queued: 'now()' }
-  await copy('project', of, { ...others, status }, 2 * OWNED)
+  await copy('project', of, { ...others, status }, 2 * MANY)
   const draft = id('q').replace('n::', '(2 * n - 1)::')
-  await copy('team_member', { team_id: own.team, account_id: own.owner }, { team_id: draft }, OWNED)
+  await copy('team_member', { team_id: own.team, account_id: own.owner }, { team_id: draft }, MANY)
   await copy('thread', { project_id: organizationProject }, { id: id(), project_id: id() })
   await copy('version', { id: own.version }, { id: id(), project_id: id() })
   const needed = { dependent_id: own.version, project_id, dependency_type: 'required' } as const
@@ -162,10 +159,10 @@ async function addToAccount(
 ): Promise<void> {
   const { db } = world.t.deps
   const [own_id, account_id] = [id(letter), `'${person}'`]
-  await copy('team', { id: own.organizationTeam }, { id: own_id }, OWNED)
-  await copy('organization', { id: own.organization }, { id: own_id, slug: name(letter), team_id: own_id }, OWNED)
+  await copy('team', { id: own.organizationTeam }, { id: own_id }, MANY)
+  await copy('organization', { id: own.organization }, { id: own_id, slug: name(letter), team_id: own_id }, MANY)
   const founder = { team_id: own.organizationTeam, account_id: own.owner }
-  await copy('team_member', founder, { team_id: own_id, account_id }, OWNED)
+  await copy('team_member', founder, { team_id: own_id, account_id }, MANY)
   await copy('collection', { id: own.collection }, { id: own_id, account_id })
   await copy('report', { id: own.report }, { id: own_id, reporter_id: account_id, closed: 'true' })
   await copy('thread', { report_id: own.report }, { id: own_id, report_id: own_id })
