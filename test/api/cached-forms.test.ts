@@ -13,8 +13,8 @@ import { teamFactories } from '#test/support/factories/team-factories.ts'
 import { everyAddress } from '#test/support/http/every-response.ts'
 
 const WRITES = 30
-/** The second response is from a stored form, which is made in the background after the first. */
-const REPEATS = 2
+/** The second compressed response is from a stored form, which is made in the background after the first. */
+const repeatsOf = (coding: string): number => (coding === 'identity' ? 1 : 2)
 
 const DECODERS: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
   identity: (bytes) => bytes,
@@ -79,7 +79,7 @@ async function makeWorld(): Promise<World> {
   const projects = []
   // Long enough to be compressed.
   const description = 'A line that says something about the project. '.repeat(60)
-  for (let n = 0; n < 4; n += 1) projects.push(await t.make.project({ owner }))
+  for (let n = 0; n < 2; n += 1) projects.push(await t.make.project({ owner }))
   for (const { id } of projects) await t.as(owner).patch(`/v3/project/${id}`, { description })
   const versions: string[] = []
   for (const project of projects) {
@@ -164,7 +164,7 @@ test('cached responses equal fresh ones in every coding and for every caller, af
   for (const { asked, caller } of requests) {
     const answers: Answer[] = []
     for (const coding of codings) {
-      for (let n = 0; n < REPEATS; n += 1) answers.push(await read(asked, { ...caller, 'accept-encoding': coding }))
+      for (let n = 0; n < repeatsOf(coding); n += 1) answers.push(await read(asked, { ...caller, 'accept-encoding': coding }))
     }
     cached.push(answers)
   }

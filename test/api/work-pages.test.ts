@@ -21,7 +21,7 @@ before(async () => {
   // Ages, and pages that are cached for a second, are the same on every visit.
   t.freeze()
   all = await makeWorkPages(t)
-  visits = await visitAll()
+  visits = await visitAll('br')
 })
 after(() => t?.close())
 
@@ -40,7 +40,7 @@ const open = ({ path, by }: ShownPage, headers: Record<string, string> = {}) =>
 
 test('the browser suite looks at every page of the map', async () => {
   const other = await testApp()
-  const listed = [...all.pages, ...(await makeSitePages(other)).pages, ...(await makeAccountPages(other))]
+  const listed = [...all.pages, ...(await makeSitePages(other, 20)).pages, ...(await makeAccountPages(other))]
   await other.close()
   const operations = new Set(listed.map(({ operation }) => operation))
   const routes = pageMap(t.app.routeTable())
@@ -79,12 +79,12 @@ test('a page does not need more statements when there are more items', async () 
 })
 
 /** Opens each page twice, the second time with a warm cache. */
-async function visitAll(): Promise<typeof visits> {
+async function visitAll(coding = 'identity'): Promise<typeof visits> {
   const visited: typeof visits = new Map()
   for (const page of all.pages) {
-    const answer = await open(page, { 'accept-encoding': 'br' })
+    const answer = await open(page, { 'accept-encoding': coding })
     assert.equal(answer.statusCode, page.status ?? 200, `${page.path} ${answer.headers.location ?? ''}`)
-    assert.equal(answer.headers['content-encoding'], 'br', page.path)
+    assert.equal(answer.headers['content-encoding'] ?? 'identity', coding, page.path)
     const { queries } = await t.queriesOf(() => open(page))
     visited.set(page.path, { bytes: answer.rawPayload.length, queries })
   }

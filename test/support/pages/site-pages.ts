@@ -9,9 +9,9 @@ import { pagesOf, type ShownPage } from './shown-page.ts'
 export type SitePages = { pages: ShownPage[]; project: string; projectId: string }
 
 /** Fills the catalogue and names the pages; the project is the most downloaded mod that others need. */
-export async function makeSitePages(t: TestApp): Promise<SitePages> {
+export async function makeSitePages(t: TestApp, projects = 120): Promise<SitePages> {
   const { db } = t.deps
-  await seedCatalogue(t.deps, 120)
+  await seedCatalogue(t.deps, projects)
   await updateSettings(t.deps, COMMAND, {
     announcement:
       'On Sunday from five to six this service is read-only: files can be downloaded, nothing can be published.',
