@@ -62,7 +62,8 @@ const sendBySocket =
   }
 
 describe('an error that precedes the end of the body arrives', () => {
-  const TRIES = 3
+  // The second request reuses the connection of the first, if a client does that.
+  const TRIES = 2
   const body = Buffer.alloc(6 * 1024 * 1024, ' ')
   const clients: Record<string, Send> = {
     'node:http': sendByNode(undefined),
