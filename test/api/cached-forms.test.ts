@@ -164,7 +164,8 @@ test('cached responses equal fresh ones in every coding and for every caller, af
   for (const { asked, caller } of requests) {
     const answers: Answer[] = []
     for (const coding of codings) {
-      for (let n = 0; n < repeatsOf(coding); n += 1) answers.push(await read(asked, { ...caller, 'accept-encoding': coding }))
+      for (let n = 0; n < repeatsOf(coding); n += 1)
+        answers.push(await read(asked, { ...caller, 'accept-encoding': coding }))
     }
     cached.push(answers)
   }

@@ -24,7 +24,7 @@ import {
   unchanged,
 } from './requests.ts'
 import { SAMPLES } from './samples.ts'
-import { createWorld, HIDDEN_THINGS } from './world.ts'
+import { createWorld, HIDDEN_THINGS, type Role, type World } from './world.ts'
 
 /** Public, and yet the answer depends on the Authorization header, which stands for something else than a viewer. */
 const READS_ITS_OWN_HEADER = new Set(['refreshSession', 'exchangeCode', 'introspectToken', 'revokeToken'])
@@ -79,15 +79,12 @@ const isRead = ({ config: { auth } }: RouteEntry): boolean => typeof auth === 'o
 const readScopesOf = ({ config: { auth } }: RouteEntry): readonly ScopeName[] =>
   typeof auth === 'object' && 'read' in auth ? auth.read : []
 const bitOf = (name: ScopeName): number => SCOPES.find((scope) => scope.name === name)?.value ?? 0
-/** Returns a function for tokens of an account with all scopes but one. */
-function tokensWithout(account: { id: string }): (name: ScopeName) => Promise<string> {
-  const tokens = new Map<ScopeName, Promise<{ token: string }>>()
-  return async (name) => {
-    const made = tokens.get(name) ?? t.make.pat(account, ALL_SCOPES - bitOf(name))
-    tokens.set(name, made)
-    return (await made).token
-  }
-}
+/** Returns a token with all scopes but one. */
+const tokenWithout = (world: World, role: Role, name: ScopeName): Promise<string> =>
+  world.once(`token of ${role} without ${name}`, async () => {
+    const { token } = await t.make.pat(await world.person(role), ALL_SCOPES - bitOf(name))
+    return token
+  })
 const errorOf = ({ body }: Answer): { error?: unknown; description?: unknown; details?: { scope?: unknown } } => {
   try {
     return JSON.parse(body)
@@ -146,11 +143,10 @@ test('a route for tokens answers 401 without one, and 403 naming the scope that 
 
 test('each scope of a route is needed: a token with all others is rejected by its name', async () => {
   const wrong: string[] = []
-  const tokenWithout = tokensWithout(await t.make.account({ role: 'admin' }))
+  const world = createWorld(t)
   for (const route of routes) {
     for (const name of scopesOf(route) ?? []) {
-      const token = await tokenWithout(name)
-      const answer = await send(t, bareRequest(route), token)
+      const answer = await send(t, bareRequest(route), await tokenWithout(world, 'admin', name))
       const { description } = errorOf(answer)
       if (answer.status !== 403 || !String(description).includes(name))
         wrong.push(`${route.operationId} without ${name}: ${answer.status} ${answer.body}`)
@@ -186,14 +182,13 @@ test('a read is never rejected for its token: one that is unknown or too weak me
 test('each scope of a read is needed to see more there than everyone does', async () => {
   const wrong: string[] = []
   const world = createWorld(t, { hidden: true })
-  const tokenWithout = tokensWithout(await world.person('owner'))
   const others = new Set([...KNOWS_ANOTHER_WAY, ...NEVER_TWICE_THE_SAME])
   for (const route of routes.filter((each) => isRead(each) && !others.has(each.operationId))) {
     const request = await buildRequest(world, route)
     const anonymous = await send(t, request, undefined)
     for (const name of readScopesOf(route)) {
       if (OPENS_ITS_OWN_HALF.has(`${route.operationId} ${name}`)) continue
-      const answer = await send(t, request, await tokenWithout(name))
+      const answer = await send(t, request, await tokenWithout(world, 'owner', name))
       if (answer.body !== anonymous.body)
         wrong.push(`${route.operationId} without ${name}: ${answer.body.slice(0, 300)}`)
     }

@@ -74,13 +74,8 @@ export function createFactories({ db, cache, files, now }: FactoryDeps) {
   /** Creates accounts, each with a verified email address and a session. */
   async function accounts(fields: readonly AccountFields[]): Promise<Person[]> {
     const made = fields.map(({ username = `person-${next()}`, ...others }) => {
-      const row = {
-        id: newId(),
-        username,
-        email: `${username.toLowerCase()}@example.org`,
-        email_verified: true,
-        ...others,
-      }
+      const email = `${username.toLowerCase()}@example.org`
+      const row = { id: newId(), username, email, email_verified: true, ...others }
       return { row, session: newSession(row.id) }
     })
     // One statement, because tests create thousands of accounts.
@@ -145,17 +140,8 @@ export function createFactories({ db, cache, files, now }: FactoryDeps) {
     const id = newId()
     const teamId = newId()
     const slug = fields.slug ?? `project-${next()}-${id.toLowerCase()}`
-    if (fields.organization_id === undefined) {
-      const founder = memberRow({ teamId, accountId: owner.id, isOwner: true })
-      await db
-        .with('new_team', (query) => query.insertInto('team').values({ id: teamId }))
-        .insertInto('team_member')
-        .values(founder)
-        .execute()
-    } else {
-      await db.insertInto('team').values({ id: teamId }).execute()
-    }
-    // After the member: in the same statement, the triggers of both would count the project.
+    await db.insertInto('team').values({ id: teamId }).execute()
+    if (fields.organization_id === undefined) await member({ teamId, accountId: owner.id, isOwner: true })
     await db
       .with('new_project', (query) =>
         query.insertInto('project').values({
@@ -184,7 +170,18 @@ export function createFactories({ db, cache, files, now }: FactoryDeps) {
 
   /** Creates a team member. Default: accepted, with every project permission. */
   async function member(fields: MemberFields): Promise<void> {
-    await db.insertInto('team_member').values(memberRow(fields)).execute()
+    await db
+      .insertInto('team_member')
+      .values({
+        team_id: fields.teamId,
+        account_id: fields.accountId,
+        role: fields.isOwner === true ? 'Owner' : 'Member',
+        is_owner: fields.isOwner ?? false,
+        permissions: fields.permissions ?? ALL_PROJECT_PERMISSIONS,
+        organization_permissions: fields.organizationPermissions ?? null,
+        accepted: fields.accepted ?? true,
+      })
+      .execute()
   }
 
   /** Removes the cached data of a project and of a version, as a command that writes to them does. */
@@ -263,16 +260,4 @@ export function createFactories({ db, cache, files, now }: FactoryDeps) {
   }
 
   return { account, accounts, people, session, pat, project, member, version, file, next }
-}
-
-function memberRow(fields: MemberFields) {
-  return {
-    team_id: fields.teamId,
-    account_id: fields.accountId,
-    role: fields.isOwner === true ? 'Owner' : 'Member',
-    is_owner: fields.isOwner ?? false,
-    permissions: fields.permissions ?? ALL_PROJECT_PERMISSIONS,
-    organization_permissions: fields.organizationPermissions ?? null,
-    accepted: fields.accepted ?? true,
-  }
 }
