@@ -18,10 +18,7 @@ const NOTICED = 0.02
 /** Student's t for an interval of 95 % with six ratios. */
 const T_95 = 2.571
 
-const WAYS: Record<string, Record<string, string>> = {
-  plain: {},
-  gzip: { 'accept-encoding': 'gzip' },
-}
+const WAYS: Record<string, Record<string, string>> = { plain: {}, gzip: { 'accept-encoding': 'gzip' } }
 
 /** A request to one of the servers. `needsToken`: the route needs a signed-in user. */
 type Route = { request: string; needsToken?: true }
@@ -116,9 +113,7 @@ async function routesOf({ server: { url }, token, ids }: FilledServer): Promise<
     '100 projects': { request: projects },
     'versions of a project': { request: `/v3/project/${ids[0]}/version` },
     'update check, 100 hashes': { request: `POST /v3/version_files/update ${JSON.stringify(check)}` },
-    'versions by 100 hashes': {
-      request: `POST /v3/version_files ${JSON.stringify({ hashes, algorithm: 'sha1' })}`,
-    },
+    'versions by 100 hashes': { request: `POST /v3/version_files ${JSON.stringify({ hashes, algorithm: 'sha1' })}` },
     search: { request: '/v3/search?limit=20' },
   }
 }
@@ -139,11 +134,7 @@ async function addVersion(url: string, token: string, { project, n }: { project:
 /** Processor time of a request, in microseconds. */
 async function cost({ url, child }: RunningDepot, request: string, headers: Record<string, string>): Promise<number> {
   const before = cpuSeconds(child)
-  const { requests } = await load(new URL(url).port, [request], {
-    seconds: SECONDS,
-    connections: CONNECTIONS,
-    headers,
-  })
+  const { requests } = await load(new URL(url).port, [request], { seconds: SECONDS, connections: CONNECTIONS, headers })
   return ((cpuSeconds(child) - before) / requests) * 1e6
 }
 

@@ -21,9 +21,5 @@ export default {
   lastUpdated: false,
   // Text in angle brackets and double braces is text.
   markdown: { anchor: { slugify }, toc: { slugify }, headers: { slugify }, attrs: { disable: true } },
-  themeConfig: {
-    search: { provider: 'local' },
-    outline: [2, 3],
-    sidebar,
-  },
+  themeConfig: { search: { provider: 'local' }, outline: [2, 3], sidebar },
 }

@@ -95,12 +95,7 @@ async function main() {
     // Options such as --test-name-pattern select tests of a file, which only the file's own process can do.
     const together = nodeOptions.length > 0 ? [] : sorted.filter((file) => filesOf(TIERS.process).includes(file))
     const shared = shareProcesses(together, parallel)
-    const env = {
-      ...process.env,
-      NODE_COMPILE_CACHE: cache.compiled,
-      ...tier.env,
-      ...shared.env,
-    }
+    const env = { ...process.env, NODE_COMPILE_CACHE: cache.compiled, ...tier.env, ...shared.env }
     const events = run({
       files: [...shared.programs, ...sorted.filter((file) => !together.includes(file))],
       concurrency: parallel,

@@ -5,12 +5,7 @@ import type { Random } from '#demo/catalogue/random.ts'
 import { DAY_MS } from '#lib/time.ts'
 import type { DownloadEvent, ViewEvent } from '#ports/analytics-store/events.ts'
 
-export type EventsPlan = {
-  project: DemoProject
-  projectId: string
-  versionIds: readonly string[]
-  until: Date
-}
+export type EventsPlan = { project: DemoProject; projectId: string; versionIds: readonly string[]; until: Date }
 
 export type DemoEvents = { views: ViewEvent[]; downloads: DownloadEvent[] }
 

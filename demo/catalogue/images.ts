@@ -37,11 +37,13 @@ export type DemoScene = { bytes: Buffer; title: string; caption: string }
 /** Returns different gallery images of 640 by 360 pixels with their titles, and captions that can be empty. */
 export function demoScenes(random: Random, count: number): DemoScene[] {
   const captions = random.sample(IMAGES.captions, count)
-  return random.sample(Object.entries(IMAGES.scenes), count).map(([name, titles], n) => ({
-    bytes: shiftHue(readImage(`scenes/${name}.png`), random.integer(-SMALL_SHIFT, SMALL_SHIFT)),
-    title: random.pick(titles),
-    caption: captions[n] ?? '',
-  }))
+  return random
+    .sample(Object.entries(IMAGES.scenes), count)
+    .map(([name, titles], n) => ({
+      bytes: shiftHue(readImage(`scenes/${name}.png`), random.integer(-SMALL_SHIFT, SMALL_SHIFT)),
+      title: random.pick(titles),
+      caption: captions[n] ?? '',
+    }))
 }
 
 /** Returns the files and the row of a demo image. A demo image is small, so it needs no scaled copies. */

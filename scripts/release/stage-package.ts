@@ -70,12 +70,7 @@ function writeManifests(root: string, commit: string, folder: string): void {
   const manifest = readManifest(root)
   const released: Record<string, unknown> = Object.fromEntries(FIELDS.map((field) => [field, manifest[field]]))
   // Sources name their files as they are in the repository.
-  released['imports'] = {
-    '#demo/*.ts': './demo/*.js',
-    '#demo/*': './demo/*',
-    '#*.ts': './src/*.js',
-    '#*': './src/*',
-  }
+  released['imports'] = { '#demo/*.ts': './demo/*.js', '#demo/*': './demo/*', '#*.ts': './src/*.js', '#*': './src/*' }
   // The fields of npm for the commit, and for pages that a global installation adds to the manual.
   released['gitHead'] = commit
   released['man'] = ['./man/depot.1']

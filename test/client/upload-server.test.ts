@@ -50,10 +50,7 @@ test('an upload through connections that are cut at random places arrives', asyn
   const progress: UploadProgress[] = []
   try {
     const file = new File([Uint8Array.from(bytes)], 'cut.jar')
-    const upload = await open(proxy.url).upload(file, {
-      partBytes: 400_000,
-      onProgress: (step) => progress.push(step),
-    })
+    const upload = await open(proxy.url).upload(file, { partBytes: 400_000, onProgress: (step) => progress.push(step) })
     assert.ok(proxy.cuts() > 0, 'No connection was cut')
     const sent = progress.map((step) => step.sent)
     assert.deepEqual(

@@ -13,9 +13,7 @@ const undo = new AsyncDisposableStack()
 after(() => undo.disposeAsync())
 const s3 = await startEngine('s3')
 
-test('two servers receive one upload, and one of them is killed', {
-  skip: typeof s3 === 'string' && s3,
-}, async () => {
+test('two servers receive one upload, and one of them is killed', { skip: typeof s3 === 'string' && s3 }, async () => {
   if (typeof s3 === 'string') return
   undo.defer(() => s3.remove())
   const database = await testDatabase()
@@ -54,8 +52,6 @@ test('two servers receive one upload, and one of them is killed', {
   const version = await post('/v3/version', { ...versionData(), project_id: project.id, file_parts: [`upload:${id}`] })
   assert.equal(version.files[0]?.hashes.sha512, createHash('sha512').update(bytes).digest('hex'))
   const path = new URL(version.files[0]?.url ?? '').pathname
-  const file = await fetch((other?.url ?? '') + path, {
-    headers: { 'user-agent': 'depot-test', authorization: token },
-  })
+  const file = await fetch((other?.url ?? '') + path, { headers: { 'user-agent': 'depot-test', authorization: token } })
   assert.ok(Buffer.from(await file.arrayBuffer()).equals(bytes))
 })

@@ -76,9 +76,7 @@ for (const [module, moduleResolution] of [
     await run(
       process.execPath,
       [TSC, ...options, '--module', module, '--moduleResolution', moduleResolution, 'requests.ts'],
-      {
-        cwd: project,
-      },
+      { cwd: project },
     ).catch(({ stdout }: { stdout: string }) => assert.fail(stdout))
   })
 }

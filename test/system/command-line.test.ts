@@ -174,9 +174,7 @@ describe('mistakes', () => {
   })
 
   test('check exits with 1 and names what is bad', async () => {
-    const { code, stdout } = await here(['check', '--json'], {
-      DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
-    })
+    const { code, stdout } = await here(['check', '--json'], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' })
     assert.equal(code, 1)
     assert.equal(JSON.parse(stdout).dependencies.database.status, 'failing')
     const broken = await here(['check'], { PORT: 'x' })

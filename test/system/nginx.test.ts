@@ -220,9 +220,7 @@ async function startNginx(folder: string, { port, upstream }: { port: number; up
   const child = spawn(
     NGINX ?? 'nginx',
     ['-p', folder, '-c', join(folder, 'nginx.conf'), '-e', join(folder, 'error.log')],
-    {
-      stdio: 'ignore',
-    },
+    { stdio: 'ignore' },
   )
   const ended = new Promise<never>((_, reject) => {
     child.once('exit', (code) =>

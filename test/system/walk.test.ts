@@ -20,9 +20,7 @@ const NOT_TRACKED = ['node_modules', 'data', '.git', '.env', 'coverage']
 const PORTS = ['8080', '8081', '8088', '8443']
 const PROGRAMS = ['git', 'curl', 'openssl', 'bash', '/usr/sbin/nginx']
 
-test('the walk of docs/operators/operating.md leads where it says', {
-  skip: notInstalled(PROGRAMS),
-}, async () => {
+test('the walk of docs/operators/operating.md leads where it says', { skip: notInstalled(PROGRAMS) }, async () => {
   const { dataDir: folder, remove } = makeDataDir()
   const origin = join(folder, 'origin')
   const walk = join(folder, 'walk')
@@ -33,10 +31,7 @@ test('the walk of docs/operators/operating.md leads where it says', {
   makeOrigin(origin, withPorts)
   const tools = process.env['WALK_NPM'] === '1' ? undefined : makeFakeNpm(join(folder, 'tools'))
   const shell = openShell(walk, {
-    env: {
-      ...(tools === undefined ? {} : { PATH: `${tools}:${process.env['PATH']}` }),
-      ...clonedFrom(origin),
-    },
+    env: { ...(tools === undefined ? {} : { PATH: `${tools}:${process.env['PATH']}` }), ...clonedFrom(origin) },
   })
   after(async () => {
     const proxy = join(walk, 'nginx/nginx.pid')

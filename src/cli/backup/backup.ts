@@ -127,10 +127,7 @@ export async function backupListCommand(args: readonly string[], env: Env): Prom
   const packBytes = packs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
   const rows = backups.map(({ name, sizeBytes }) => [name, shownBytes(sizeBytes)])
   const text = `${table(['NAME', 'ROWS AND EVENTS'], rows)}\n\nFiles of all backups: ${shownBytes(packBytes)}`
-  const json = {
-    backups: backups.map(({ name, sizeBytes }) => ({ name, bytes: sizeBytes })),
-    files_bytes: packBytes,
-  }
+  const json = { backups: backups.map(({ name, sizeBytes }) => ({ name, bytes: sizeBytes })), files_bytes: packBytes }
   print({ json, text }, values.json)
 }
 

@@ -54,11 +54,7 @@ const FAULTS: readonly Fault[] = [
     texts: /Corrupt database file|not a valid DuckDB database file/,
     remedy: 'Run `depot doctor`, which names the damaged part and what to do.',
   },
-  {
-    codes: /^(ENOENT|ENOTDIR|EISDIR|EEXIST)$/,
-    texts: /$^/,
-    remedy: 'Correct the path, and run the command again.',
-  },
+  { codes: /^(ENOENT|ENOTDIR|EISDIR|EEXIST)$/, texts: /$^/, remedy: 'Correct the path, and run the command again.' },
 ]
 
 /** A sentence that tells the operator what to do. */

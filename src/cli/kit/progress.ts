@@ -45,10 +45,7 @@ export async function withProgress<T>(
   }
 }
 
-export type Steps<Step extends string> = {
-  onProgress(step: Step, done: number, total?: number): void
-  end(): void
-}
+export type Steps<Step extends string> = { onProgress(step: Step, done: number, total?: number): void; end(): void }
 
 /** Shows the progress of work in steps, each with a separate label. */
 export function createSteps<Step extends string>(labels: Readonly<Record<Step, string>>): Steps<Step> {

@@ -39,11 +39,7 @@ export const Nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([
 export const Maybe = <Schema extends TSchema>(schema: Schema) => Type.Optional(Nullable(schema))
 
 /** A sort key, ascending. The range of PostgreSQL's `integer`. */
-export const Ordering = Type.Integer({
-  minimum: -(2 ** 31),
-  maximum: 2 ** 31 - 1,
-  description: 'Sort key, ascending',
-})
+export const Ordering = Type.Integer({ minimum: -(2 ** 31), maximum: 2 ** 31 - 1, description: 'Sort key, ascending' })
 
 /** RFC 3339 in UTC with milliseconds and `Z`. */
 export const Timestamp = Type.String({ format: 'date-time' })

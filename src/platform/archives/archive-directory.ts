@@ -74,13 +74,7 @@ async function listEntries(
       // Entries in the window are read synchronously, so this yields to the event loop.
       if (entries.length % YIELD_ENTRIES === 0) await setImmediate()
     }
-    return {
-      readable: true,
-      entries,
-      start,
-      end: Number(zip.readEntryCursor),
-      commentAt: size - zip.comment.length,
-    }
+    return { readable: true, entries, start, end: Number(zip.readEntryCursor), commentAt: size - zip.comment.length }
   } catch {
     if (reader.problem !== undefined) throw reader.problem
     return { readable: false, reason: 'malformed' }

@@ -134,11 +134,7 @@ function group(env: Env): Omit<Config, 'variables'> {
   const baseUrl = env.BASE_URL === undefined ? defaultBaseUrl(env.HOST, env.PORT) : normalAddress(env.BASE_URL)
   return {
     http: httpConfig(env, baseUrl),
-    site: {
-      isServed: env.SITE === 'on',
-      name: env.SITE_NAME,
-      docsUrl: env.DOCS_URL?.replaceAll('{version}', VERSION),
-    },
+    site: { isServed: env.SITE === 'on', name: env.SITE_NAME, docsUrl: env.DOCS_URL?.replaceAll('{version}', VERSION) },
     readOnly: env.READ_ONLY,
     dataDir,
     ...engineConfig(env, dataDir),

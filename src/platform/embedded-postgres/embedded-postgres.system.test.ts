@@ -296,15 +296,9 @@ test('reports an unusable folder and an invalid PostgreSQL setting in one senten
   const file = join(base, 'file')
   writeFileSync(file, '')
   const unusable = startEmbeddedPostgres(options(join(file, 'data')))
-  await assert.rejects(unusable, {
-    name: 'OperatorError',
-    message: /^Depot cannot use the data folder .*ENOTDIR/,
-  })
+  await assert.rejects(unusable, { name: 'OperatorError', message: /^Depot cannot use the data folder .*ENOTDIR/ })
   const refused = startEmbeddedPostgres(options(shared, { settings: { shared_buffers: 'plenty' } }))
-  await assert.rejects(refused, {
-    name: 'OperatorError',
-    message: /could not start in .*shared_buffers.*plenty/,
-  })
+  await assert.rejects(refused, { name: 'OperatorError', message: /could not start in .*shared_buffers.*plenty/ })
   await withDatabase(options(shared), async ({ owned }) => assert.equal(owned, true))
 })
 

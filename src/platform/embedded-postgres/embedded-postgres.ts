@@ -76,9 +76,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     }
   } catch (error) {
     if (systemCode(error) === undefined || !(error instanceof Error)) throw error
-    throw new OperatorError(`Depot cannot use the data folder ${options.dataDir}: ${error.message}`, {
-      cause: error,
-    })
+    throw new OperatorError(`Depot cannot use the data folder ${options.dataDir}: ${error.message}`, { cause: error })
   }
 }
 

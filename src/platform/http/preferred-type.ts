@@ -51,10 +51,7 @@ export const prefersConstraint: Strategies[string] = {
   storage: () => {
     type Handler = ReturnType<ReturnType<Strategies[string]['storage']>['get']>
     const handlers = new Map<unknown, Handler>()
-    return {
-      get: (type) => handlers.get(type) ?? null,
-      set: (type, handler) => void handlers.set(type, handler),
-    }
+    return { get: (type) => handlers.get(type) ?? null, set: (type, handler) => void handlers.set(type, handler) }
   },
   deriveConstraint: ({ headers }) => (prefersHtml(headers.accept) || isPreview(headers) ? 'html' : ''),
   mustMatchWhenDerived: false,

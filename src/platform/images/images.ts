@@ -129,12 +129,7 @@ export function createImages(concurrency = 4): Images {
         throw toApiError(error, rules, field)
       }
     }
-  return {
-    processIcon: run(ICON),
-    processPicture: run(PICTURE),
-    processMark: run(MARK),
-    processTextImage: run(TEXT),
-  }
+  return { processIcon: run(ICON), processPicture: run(PICTURE), processMark: run(MARK), processTextImage: run(TEXT) }
 }
 
 type Upload = { source: Buffer; ext: string; rules: Rules; maxBytes: number; field: string; caller: string | undefined }

@@ -11,12 +11,7 @@ import { type JobHandlers, scheduleOf } from './job.ts'
 import { startSchedule } from './schedule.ts'
 import { removeSuperseded, startWorkerHeartbeats, type WorkerHeartbeats } from './worker-heartbeats.ts'
 
-export type WorkerOptions = {
-  pool: pg.Pool
-  handlers: JobHandlers
-  log: Log
-  metrics: Metrics
-}
+export type WorkerOptions = { pool: pg.Pool; handlers: JobHandlers; log: Log; metrics: Metrics }
 
 /**
  * `isAlone`: no other process runs these jobs, so that all locks belong to killed processes. `beatEveryMs`: interval

@@ -6,9 +6,7 @@ import { observeDamage } from './observe.ts'
 export const DAMAGED_PARTS = ['database', 'events'] as const
 export type DamagedPart = (typeof DAMAGED_PARTS)[number]
 
-export type Damage = {
-  note(part: DamagedPart, err: unknown): void
-}
+export type Damage = { note(part: DamagedPart, err: unknown): void }
 
 const SENTENCES: Readonly<Record<DamagedPart, string>> = {
   database: 'PostgreSQL found a damaged page. Run `depot doctor`, which names the table and what to do',

@@ -41,10 +41,7 @@ export type Batch<K extends EventKind = EventKind> = {
 export type VersionDownloads = { project_id: string; version_id: string; downloads: number }
 
 /** Downloads by project and by version, in order of their IDs (byte order). */
-export type DownloadCounts = {
-  projects: { project_id: string; downloads: number }[]
-  versions: VersionDownloads[]
-}
+export type DownloadCounts = { projects: { project_id: string; downloads: number }[]; versions: VersionDownloads[] }
 
 /** A stored batch of downloads; `storedAt` is in milliseconds of the clock of the store. */
 export type ListedBatch = { id: string; storedAt: number }

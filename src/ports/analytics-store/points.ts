@@ -10,12 +10,7 @@ export const HIDDEN_COUNTRY = 'XX'
  * The amount for one slice, source and combination of dimensions (in the order of `dimensionsOf`). An adapter must return
  * at most one cell per combination, because the floor is applied to each cell.
  */
-export type Cell = {
-  slice: number
-  source: string
-  values: readonly (string | boolean)[]
-  amount: number
-}
+export type Cell = { slice: number; source: string; values: readonly (string | boolean)[]; amount: number }
 
 /** An element of a slice; keys are in a fixed order, so that equal queries return equal bytes. */
 export type Point = Record<string, string | number | boolean>

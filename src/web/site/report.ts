@@ -80,13 +80,7 @@ async function showForm(request: PageRequest, viewer: Viewer, reported: Reported
 ${open[0] !== undefined && note(page, 'good', html`<p>${language.t('site.report.sent', { day: dayText(language, open[0].created) })}</p>`)}
 ${reportForm(request, reported, typed, refusal)}
 <p><a href="${pathTo(page, reported.path)}">${language.rich('site.report.back', { name: html`<bdi>${reported.name}</bdi>` })}</a></p>`)
-  return show({
-    title,
-    body,
-    isUnlisted: true,
-    className: 'page account',
-    refusal,
-  })
+  return show({ title, body, isUnlisted: true, className: 'page account', refusal })
 }
 
 /** Names of the form's fields by the names of the API's fields, so that an error links to its field. */

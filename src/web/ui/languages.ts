@@ -83,10 +83,7 @@ function acceptedTags(header: string): string[] {
     .map(({ tag }) => tag)
 }
 
-type Definition = Pick<Language, 'tag' | 'dir' | 'name'> & {
-  messages: Messages
-  rewrite?: (text: string) => string
-}
+type Definition = Pick<Language, 'tag' | 'dir' | 'name'> & { messages: Messages; rewrite?: (text: string) => string }
 
 function createLanguage({ tag, dir, name, messages, rewrite = (text) => text }: Definition): Language {
   const compiled = new Map<MessageKey, IntlMessageFormat>()

@@ -5,10 +5,10 @@ import { type TestApp, type TestAppOptions, testApp } from '#test/support/app/te
 import { buildService } from '#test/support/stand-ins/build-service.ts'
 
 /** The code host accepts every token, each as the token of another account. */
-export async function openForSamples({ env, ...options }: TestAppOptions = {}): Promise<{
-  t: TestApp
-  close(): Promise<void>
-}> {
+export async function openForSamples({
+  env,
+  ...options
+}: TestAppOptions = {}): Promise<{ t: TestApp; close(): Promise<void> }> {
   const codeHost = createServer((req, res) => {
     res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ id: req.headers.authorization }))
   })

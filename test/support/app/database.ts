@@ -10,12 +10,7 @@ import { migrate } from '#platform/db/migrate.ts'
 const MIGRATIONS = join(import.meta.dirname, '../../../migrations')
 const TEMPLATE_LOCK = 7_300_422
 
-export type TestDatabase = {
-  connectionString: string
-  pool: pg.Pool
-  db: Db
-  close(): Promise<void>
-}
+export type TestDatabase = { connectionString: string; pool: pg.Pool; db: Db; close(): Promise<void> }
 
 /** The server the tests use: `npm test` starts one and names it in TEST_DATABASE_URL. */
 function testServerUrl(): string {

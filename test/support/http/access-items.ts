@@ -113,10 +113,7 @@ async function linkItems({ t, member }: AccessWorld) {
     worksIf((await t.anyone.post(`/_internal/auth/${path}`, body)).statusCode < 300)
   const setPassword = { flow: reset, new_password: 'copper kettle nineteen', end_tokens: false }
   return {
-    sign_ins: {
-      use: () => send('login/2fa', { flow: started.flow, code: totpCode(t, secret) }),
-      isSingleUse: true,
-    },
+    sign_ins: { use: () => send('login/2fa', { flow: started.flow, code: totpCode(t, secret) }), isSingleUse: true },
     email_changes: { use: () => send('email/verify', { flow: verify }), isSingleUse: true },
     password_links: {
       use: async () => worksIf((await t.anyone.patch('/_internal/auth/password', setPassword)).statusCode === 204),
@@ -157,11 +154,9 @@ async function serviceTokenItem(world: AccessWorld): Promise<AccessItem> {
 
 async function webhookItem({ t, member, keeper, project, receiver }: AccessWorld): Promise<AccessItem> {
   const path = `/hook-${newId()}`
-  const made = await t.as(member).post('/v3/webhook', {
-    owner: { kind: 'project', id: project.id },
-    url: `${receiver.url}${path}`,
-    events: ['*'],
-  })
+  const made = await t
+    .as(member)
+    .post('/v3/webhook', { owner: { kind: 'project', id: project.id }, url: `${receiver.url}${path}`, events: ['*'] })
   assert.equal(made.statusCode, 201, made.body)
   const dispatcher = createDispatcher({ ...t.deps, version: '1.2.3' })
   const count = () => receiver.received.filter((message) => message.path === path).length

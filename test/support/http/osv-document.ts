@@ -31,9 +31,7 @@ const SEVERITY = {
 const REFERENCE = {
   type: 'object',
   properties: {
-    type: {
-      enum: 'ADVISORY ARTICLE DETECTION DISCUSSION REPORT FIX INTRODUCED GIT PACKAGE EVIDENCE WEB'.split(' '),
-    },
+    type: { enum: 'ADVISORY ARTICLE DETECTION DISCUSSION REPORT FIX INTRODUCED GIT PACKAGE EVIDENCE WEB'.split(' ') },
     url: { type: 'string', format: 'uri' },
   },
   required: ['type', 'url'],

@@ -71,15 +71,17 @@ async function makeAdvisories(t: TestApp, project: MadeProject): Promise<string>
   await t.make.file({ project, version, bytes: Buffer.from('bad') })
   const ids: string[] = []
   for (const summary of ['Sends the session of the launcher to another server', `Deletes ${LONG}`]) {
-    const answer = await t.as(project.owner).post('/v3/advisory', {
-      project: project.id,
-      versions: [version.id],
-      summary,
-      details: `Version 1.0.0 of ${LONG} reads \`launcher_accounts.json\` and sends it away.`,
-      severity: [{ type: 'CVSS_V3', score: 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H' }],
-      references: [{ type: 'REPORT', url: 'https://example.org/report' }],
-      withdraw: true,
-    })
+    const answer = await t
+      .as(project.owner)
+      .post('/v3/advisory', {
+        project: project.id,
+        versions: [version.id],
+        summary,
+        details: `Version 1.0.0 of ${LONG} reads \`launcher_accounts.json\` and sends it away.`,
+        severity: [{ type: 'CVSS_V3', score: 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H' }],
+        references: [{ type: 'REPORT', url: 'https://example.org/report' }],
+        withdraw: true,
+      })
     if (answer.statusCode !== 201) throw new Error(answer.body)
     ids.push(answer.json().id)
   }

@@ -18,10 +18,12 @@ export async function makeSettingsPages(t: TestApp, { owner, reader }: WorkPeopl
     const bytes = await sharp({ create: { width: 480, height: 270, channels: 3, background } })
       .png()
       .toBuffer()
-    await t.as(owner).post(`/v3/project/${project.id}/gallery`, bytes, {
-      query: { ext: 'png', ordering, title: 'A cave', featured: ordering === 0 },
-      headers: { 'content-type': 'image/png' },
-    })
+    await t
+      .as(owner)
+      .post(`/v3/project/${project.id}/gallery`, bytes, {
+        query: { ext: 'png', ordering, title: 'A cave', featured: ordering === 0 },
+        headers: { 'content-type': 'image/png' },
+      })
   }
   for (const workflow of [
     'release.yml',

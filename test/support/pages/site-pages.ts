@@ -44,16 +44,18 @@ export async function makeSitePages(t: TestApp, projects = 120): Promise<SitePag
     .executeTakeFirstOrThrow()
   const project = `/mod/${found.slug}`
   const moderator = await t.make.account({ role: 'moderator' })
-  const advisory = await t.as(moderator).post('/v3/advisory', {
-    project: found.id,
-    versions: [found.version_id],
-    summary: 'Sends the session of the launcher to another server',
-    details:
-      'Versions of this file read `launcher_accounts.json` and **send it away**.\n\n1. Remove the file.\n2. Sign out.',
-    severity: [{ type: 'CVSS_V3', score: 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H' }],
-    references: [{ type: 'ARTICLE', url: 'https://example.org/a-long-article-about-the-file' }],
-    aliases: ['CVE-2026-12345'],
-  })
+  const advisory = await t
+    .as(moderator)
+    .post('/v3/advisory', {
+      project: found.id,
+      versions: [found.version_id],
+      summary: 'Sends the session of the launcher to another server',
+      details:
+        'Versions of this file read `launcher_accounts.json` and **send it away**.\n\n1. Remove the file.\n2. Sign out.',
+      severity: [{ type: 'CVSS_V3', score: 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H' }],
+      references: [{ type: 'ARTICLE', url: 'https://example.org/a-long-article-about-the-file' }],
+      aliases: ['CVE-2026-12345'],
+    })
   if (advisory.statusCode !== 201) throw new Error(advisory.body)
   const at = pagesOf()
   const own = pagesOf(await t.make.account())

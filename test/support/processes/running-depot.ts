@@ -29,13 +29,7 @@ export function makeDataDir(): { dataDir: string; remove(): void } {
 
 function environment(dataDir: string, more: Record<string, string>): Record<string, string | undefined> {
   const { TEST_DATABASE_URL: _, DATABASE_URL: __, ...inherited } = process.env
-  return {
-    ...inherited,
-    DATA_DIR: dataDir,
-    PORT: '0',
-    LOG_LEVEL: 'info',
-    ...more,
-  }
+  return { ...inherited, DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'info', ...more }
 }
 
 /** Starts `depot serve` on a free port, by this Node unless another is named, and waits until it answers. */

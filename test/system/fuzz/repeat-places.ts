@@ -154,10 +154,7 @@ function withPayload(sample: Request, payload: Buffer, type: string): Request {
   return { ...sample, headers: { ...sample.headers, 'content-type': type }, payload }
 }
 
-type Place = {
-  choose: (targets: readonly Target[], random: Random) => readonly Target[]
-  change: Change
-}
+type Place = { choose: (targets: readonly Target[], random: Random) => readonly Target[]; change: Change }
 
 const choose = (isWanted: (target: Target) => boolean) => (targets: readonly Target[]) => targets.filter(isWanted)
 

@@ -64,12 +64,7 @@ function* casesOf(targets: readonly Target[], random: Random): Generator<Case> {
   yield* firstRound(targets)
   for (;;) {
     const { choose, change } = random.of(PLACES)
-    yield {
-      target: random.of(choose(targets, random)),
-      change,
-      text: textOf(random),
-      seed: random.below(2 ** 31),
-    }
+    yield { target: random.of(choose(targets, random)), change, text: textOf(random), seed: random.below(2 ** 31) }
   }
 }
 

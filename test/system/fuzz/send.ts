@@ -32,12 +32,7 @@ export async function toRequest(
   const { payload, type } = await toBytes(recipe.body, ids)
   const headers = { ...sample.headers, ...(type === undefined ? {} : { 'content-type': type }), ...recipe.headers }
   if (type === undefined) delete (headers as Record<string, string>)['content-type']
-  return {
-    method,
-    url: addressOf(path, query),
-    headers: clean(headers),
-    ...(payload === undefined ? {} : { payload }),
-  }
+  return { method, url: addressOf(path, query), headers: clean(headers), ...(payload === undefined ? {} : { payload }) }
 }
 
 function partsOf({ url, query, payload }: Sample): Parts {
@@ -165,10 +160,7 @@ async function toBytes(body: Body, ids: ReadonlyMap<Thing, string>): Promise<{ p
         name,
         asText(value, ids).toWellFormed(),
       ])
-      return {
-        payload: Buffer.from(new URLSearchParams(fields).toString()),
-        type: 'application/x-www-form-urlencoded',
-      }
+      return { payload: Buffer.from(new URLSearchParams(fields).toString()), type: 'application/x-www-form-urlencoded' }
     }
     case 'form': {
       const files = Array.from({ length: body.files }, (_, n) => ({ name: `file-${n}`, bytes: modJar(`fuzz ${n}`) }))

@@ -166,9 +166,7 @@ function objectOf(document: Json, schema: Json, depth: number): fc.Arbitrary<unk
   const more = fc.dictionary(
     fc.oneof(KNOWN, fc.string({ maxLength: 12 })),
     allowedValue(document, asObject(open), depth + 1),
-    {
-      maxKeys: 3,
-    },
+    { maxKeys: 3 },
   )
   return fc.tuple(known, more).map(([own, others]) => ({ ...others, ...own }))
 }

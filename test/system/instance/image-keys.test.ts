@@ -80,9 +80,7 @@ test('a backup from before the migration is restored with every image', async ()
   const from = await testApp()
   const target = await emptyDatabase()
   await migrate(target.pool, { through: BEFORE })
-  const to = await testApp({
-    env: { DATABASE_URL: target.connectionString, BASE_URL: 'https://new.test' },
-  })
+  const to = await testApp({ env: { DATABASE_URL: target.connectionString, BASE_URL: 'https://new.test' } })
   const keys = ['user0001-a/', 'user0002/', 'proj0001/', 'proj0001/images/', 'image001/'].map(
     (path) => `pictures/${path}${HASH}.png`,
   )

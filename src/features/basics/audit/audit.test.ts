@@ -47,13 +47,7 @@ test('records sign-ins and failed sign-ins with the IP address, but not the type
   const address = '127.0.0.1'
   assert.deepEqual(entries.map(summary), [
     { action: 'account.signed_in', by: person.id, address, of: session.id, details: {} },
-    {
-      action: 'account.sign_in_refused',
-      by: 'anonymous',
-      address,
-      of: person.id,
-      details: { because: 'password' },
-    },
+    { action: 'account.sign_in_refused', by: 'anonymous', address, of: person.id, details: { because: 'password' } },
   ])
   const { rows } = await sql<{ text: string }>`select audit_entry::text as text from audit_entry`.execute(t.deps.db)
   for (const secret of ['not the password', 'nobody-has-this-name', 'wrong field', PASSWORD, session.session])
@@ -266,11 +260,13 @@ test('deletes IP addresses first and entries later; newer entries stay', async (
 test('of a deleted account entries keep neither ID nor address nor words', async () => {
   const person = await t.make.account()
   await t.as(admin).patch(`/v3/user/${person.id}`, { role: 'moderator' })
-  await t.as(person).post('/_internal/pat', {
-    name: 'build server',
-    scopes: bitOf('USER_READ'),
-    expires: new Date(t.deps.now() + DAY_MS).toISOString(),
-  })
+  await t
+    .as(person)
+    .post('/_internal/pat', {
+      name: 'build server',
+      scopes: bitOf('USER_READ'),
+      expires: new Date(t.deps.now() + DAY_MS).toISOString(),
+    })
   const last = (await t.anyone.get(LOG, { ...KEY, query: { limit: 1 } })).json().entries[0].id
   assert.equal((await t.as(admin).delete(`/v3/user/${person.id}`)).statusCode, 204)
   assert.deepEqual(await entriesAbout(person), [])

@@ -53,13 +53,15 @@ test('a new project, version, report and message attach the images in their text
   const version = await createVersion(owner, { project_id: project.id, uploaded_images: [inVersion.id] })
   assert.equal(version.statusCode, 201, version.body)
   assert.equal(await placeOf(inVersion), version.json().id)
-  const report = await t.as(owner).post('/v3/report', {
-    report_type: 'spam',
-    item_type: 'user',
-    item_id: moderator.id,
-    body: 'See',
-    uploaded_images: [inReport.id],
-  })
+  const report = await t
+    .as(owner)
+    .post('/v3/report', {
+      report_type: 'spam',
+      item_type: 'user',
+      item_id: moderator.id,
+      body: 'See',
+      uploaded_images: [inReport.id],
+    })
   assert.equal(await placeOf(inReport), report.json().id)
 
   const images = [await upload(owner, 'thread_message'), await upload(owner, 'thread_message')]
@@ -260,10 +262,12 @@ test('a text can contain at most 128 images', async () => {
     [owner.id, project.id],
   )
   const send = () =>
-    t.as(owner).post('/v3/image', png, {
-      query: { ext: 'png', context: 'project', project_id: project.id },
-      headers: { 'content-type': 'image/png' },
-    })
+    t
+      .as(owner)
+      .post('/v3/image', png, {
+        query: { ext: 'png', context: 'project', project_id: project.id },
+        headers: { 'content-type': 'image/png' },
+      })
   const answers = await Promise.all([send(), send()])
   assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [201, 400])
   const refused = await send()

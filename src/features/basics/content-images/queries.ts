@@ -31,13 +31,7 @@ const COLUMNS = {
 const isUnused = (eb: ExpressionBuilder<DB, 'image'>) =>
   eb.and(Object.values(COLUMNS).map((column) => eb(column, 'is', null)))
 
-export type NewImage = {
-  id: string
-  context: ImageContext
-  storage_key: string
-  size_bytes: number
-  created: Date
-}
+export type NewImage = { id: string; context: ImageContext; storage_key: string; size_bytes: number; created: Date }
 
 /**
  * Inserts an unused image. Locks the account's row, so that concurrent uploads count each other.

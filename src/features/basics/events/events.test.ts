@@ -164,12 +164,9 @@ test('collections, reports and accounts have events, and a new one of each is on
   await addWebhook()
   await ok(t.as(owner).patch(`/v3/collection/${collection.json().id}`, { new_projects: [project.id] }))
   const reporter = await t.make.account()
-  const report = await t.as(reporter).post('/v3/report', {
-    report_type: 'spam',
-    item_id: project.id,
-    item_type: 'project',
-    body: 'It is spam.',
-  })
+  const report = await t
+    .as(reporter)
+    .post('/v3/report', { report_type: 'spam', item_id: project.id, item_type: 'project', body: 'It is spam.' })
   assert.equal(report.statusCode, 201, report.body)
   await ok(t.as(moderator).patch(`/v3/report/${report.json().id}`, { closed: true }))
   await ok(t.as(moderator).patch(`/v3/report/${report.json().id}`, { closed: true }))

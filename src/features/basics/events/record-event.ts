@@ -91,11 +91,7 @@ export async function recordVersionEvent(
   await recordEvents(tx, [projectEvent(kind, projectId, { version_id: versionId, ...data })])
 }
 
-type StatusChange = {
-  id: string
-  from: string
-  to: string
-}
+type StatusChange = { id: string; from: string; to: string }
 
 /**
  * Records the changed status of a project, and its creation if it becomes public for the first time. The thread of a project

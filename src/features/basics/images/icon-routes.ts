@@ -49,11 +49,7 @@ export function iconRoutes(app: App, deps: Deps, owner: IconOwner, prefix = '/v3
   })
   app.delete(`${path}/:id/icon`, {
     config,
-    schema: {
-      operationId: `delete${noun}Icon`,
-      summary: `Delete the icon of ${resource}`,
-      params,
-    },
+    schema: { operationId: `delete${noun}Icon`, summary: `Delete the icon of ${resource}`, params },
     handler: async (req) => {
       const viewer = requireViewer(req)
       const id = await owner.authorize(viewer, req.params.id)

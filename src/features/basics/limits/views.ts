@@ -2,10 +2,7 @@ import Type from 'typebox'
 import { NamedObject, Timestamp } from '#lib/schema/schema-parts.ts'
 
 export const QuotaView = NamedObject('Quota', {
-  current: Type.Integer({
-    minimum: 0,
-    description: 'Number of owned resources, without invitations and memberships',
-  }),
+  current: Type.Integer({ minimum: 0, description: 'Number of owned resources, without invitations and memberships' }),
   max: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], { description: 'Limit; null without a limit' }),
 })
 

@@ -43,11 +43,7 @@ function operatorProbes(app: App, { checks, ...deps }: MetaDeps): void {
   const config = { auth: 'public', unlimited: true } as const
   app.get('/health', {
     config: { ...config, withoutPage: 'For programs and monitoring' },
-    schema: {
-      operationId: 'getHealth',
-      summary: 'Check that the process is running',
-      response: { 200: Health },
-    },
+    schema: { operationId: 'getHealth', summary: 'Check that the process is running', response: { 200: Health } },
     handler: () => ({ status: 'ok' as const }),
   })
   app.get('/ready', {

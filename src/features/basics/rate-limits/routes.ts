@@ -56,11 +56,7 @@ function writeRoutes(app: App, deps: RateLimitDeps): void {
   })
   app.delete('/admin/rate-limits/:id', {
     config: { auth: 'operator' },
-    schema: {
-      operationId: 'deleteRateLimit',
-      summary: 'Revoke a granted request rate',
-      params: IdParams,
-    },
+    schema: { operationId: 'deleteRateLimit', summary: 'Revoke a granted request rate', params: IdParams },
     handler: (req): Promise<void> => deleteRateLimit(deps, operatorOf(req), parseId(req.params.id, 'id')),
   })
 }

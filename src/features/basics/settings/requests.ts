@@ -25,11 +25,7 @@ export const SettingsPatch = NamedObject('SettingsPatch', {
     Type.String({ minLength: 1, maxLength: 100, description: 'Heading of the home page, in one line' }),
   ),
   home_text: Maybe(
-    Type.String({
-      minLength: 1,
-      maxLength: 300,
-      description: 'Text below the heading of the home page, in one line',
-    }),
+    Type.String({ minLength: 1, maxLength: 300, description: 'Text below the heading of the home page, in one line' }),
   ),
   home_sections: Maybe(
     Type.Array(Type.Enum(HOME_SECTIONS), {
@@ -61,9 +57,7 @@ export type SettingName = keyof typeof SettingsPatch.properties
 
 export const SETTING_NAMES = Object.keys(SettingsPatch.properties) as SettingName[]
 
-export const MarkQuery = Type.Object({
-  ext: Type.String({ maxLength: 16, description: 'png, webp or svg' }),
-})
+export const MarkQuery = Type.Object({ ext: Type.String({ maxLength: 16, description: 'png, webp or svg' }) })
 
 /** All settings, including the logo, which has its own route because it is a file. */
 export const SET_NAMES = [...SETTING_NAMES, 'mark'] as const

@@ -46,9 +46,7 @@ export function tagRoutes(app: App, deps: Pick<Deps, 'taxonomy' | 'config'>): vo
     '/v3/license',
     { operationId: 'listLicenses', summary: 'List SPDX licences' },
     listOf('licenses', License),
-    () => ({
-      licenses: listLicenses(),
-    }),
+    () => ({ licenses: listLicenses() }),
   )
   list(
     '/v3/link_platform',

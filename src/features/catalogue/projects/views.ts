@@ -106,10 +106,7 @@ export const ProjectView = Type.Object(
       description: 'Always `reviewed`; kept for existing clients. Publishers set the environments of each version',
     }),
   },
-  {
-    title: 'Project',
-    additionalProperties: ProjectFields,
-  },
+  { title: 'Project', additionalProperties: ProjectFields },
 )
 export type ProjectView = Static<typeof ProjectView>
 

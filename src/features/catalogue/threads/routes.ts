@@ -49,12 +49,7 @@ function unansweredRoute(app: App, { db }: ThreadDeps): void {
 export function threadReads(app: App, deps: ThreadDeps, prefix = '/v3', form: ThreadForm = THREAD): void {
   app.get(`${prefix}/thread/:id`, {
     config: READ,
-    schema: {
-      operationId: 'getThread',
-      summary: 'Get a thread',
-      params: IdParams,
-      response: { 200: form.schema },
-    },
+    schema: { operationId: 'getThread', summary: 'Get a thread', params: IdParams, response: { 200: form.schema } },
     handler: async (req, reply) => {
       const viewer = requireViewer(req)
       const thread = await getReadableThread(deps.db, viewer, parseId(req.params.id, 'id'))

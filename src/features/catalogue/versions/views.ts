@@ -120,9 +120,7 @@ export const DependentsView = NamedObject('ProjectDependents', {
     Type.Object(
       {
         ...ProjectView.properties,
-        types: Type.Array(Type.Enum([...DEPENDENCY_TYPES]), {
-          description: 'How its versions depend on the project',
-        }),
+        types: Type.Array(Type.Enum([...DEPENDENCY_TYPES]), { description: 'How its versions depend on the project' }),
         dependent_versions: Type.Integer({ description: 'Number of its listed versions that depend on the project' }),
       },
       { title: 'Dependent', additionalProperties: ProjectFields },

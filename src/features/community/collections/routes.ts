@@ -42,12 +42,7 @@ function collectionReads(app: App, deps: Pick<Deps, 'db' | 'cache' | 'config'>):
   })
   app.get('/v3/collections', {
     config: { ...config, errors: ['400 decoding_error'] },
-    schema: {
-      operationId: 'listCollections',
-      summary: 'Get collections by ID',
-      querystring: IdsQuery,
-      response: list,
-    },
+    schema: { operationId: 'listCollections', summary: 'Get collections by ID', querystring: IdsQuery, response: list },
     handler: async (req, reply) => {
       const ids = parseIdList(req.query.ids)
       const byId = new Map((await listCollections(deps.db, req.viewer, ids)).map((row) => [row.id, row]))

@@ -76,9 +76,7 @@ const CHANGE = {
   gallery: setOf(ImageView),
   versions: Type.Object(
     { ...setOf(VersionView).properties, omitted: Type.Integer() },
-    {
-      description: `At most ${VERSIONS_MAX} in each list, newest first; \`omitted\` is the number of others`,
-    },
+    { description: `At most ${VERSIONS_MAX} in each list, newest first; \`omitted\` is the number of others` },
   ),
 }
 
@@ -114,13 +112,7 @@ export const ProjectChangesView = NamedObject('ProjectChanges', {
   ),
   decision: Nullable(
     Type.Object(
-      {
-        by: Nullable(Holder),
-        from: Type.String(),
-        to: Type.String(),
-        at: Timestamp,
-        undo_until: Timestamp,
-      },
+      { by: Nullable(Holder), from: Type.String(), to: Type.String(), at: Timestamp, undo_until: Timestamp },
       {
         description:
           'Decision that can still be undone by setting the status `from` without a message. Its members are notified afterwards',

@@ -313,9 +313,9 @@ test('an undone decision leaves the project as before, and nobody is notified', 
   assert.deepEqual([change.review, change.since.reason], ['first', 'submission'])
   assert.deepEqual(marks(change.recent, 'description'), ['removed: # Test', 'added: After the submission'])
   const entries = (
-    await t.as(await t.make.account({ role: 'admin' })).get('/_internal/admin/audit-log', {
-      query: { action: 'project.status_changed', subject_id: project.id },
-    })
+    await t
+      .as(await t.make.account({ role: 'admin' }))
+      .get('/_internal/admin/audit-log', { query: { action: 'project.status_changed', subject_id: project.id } })
   ).json().entries
   assert.deepEqual(entries[0].details, { from: 'approved', to: 'processing', undo: true })
   t.thaw()

@@ -55,9 +55,9 @@ test('a claim lasts 30 minutes, is shown in the queue and is extended by its hol
   const again = await claim(mira, project)
   assert.ok(Date.parse(again.json().claimed_until) > Date.parse(first.json().claimed_until))
   const entries = (
-    await t.as(await t.make.account({ role: 'admin' })).get('/_internal/admin/audit-log', {
-      query: { action: 'project.claimed', subject_id: project.id },
-    })
+    await t
+      .as(await t.make.account({ role: 'admin' }))
+      .get('/_internal/admin/audit-log', { query: { action: 'project.claimed', subject_id: project.id } })
   ).json().entries
   assert.equal(entries.length, 1, 'the audit log records the claim once')
 })

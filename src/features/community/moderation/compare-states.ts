@@ -89,11 +89,7 @@ function listChange(field: string, before: readonly string[] = [], after: readon
 
 function linkChanges(before: Record<string, string>, after: Record<string, string>): LinkChange[] {
   const platforms = [...new Set([...Object.keys(after), ...Object.keys(before)])]
-  return platforms.map((platform) => ({
-    platform,
-    before: before[platform] ?? null,
-    after: after[platform] ?? null,
-  }))
+  return platforms.map((platform) => ({ platform, before: before[platform] ?? null, after: after[platform] ?? null }))
 }
 
 /** Items are the same if they have the same ID. */

@@ -53,11 +53,7 @@ export async function readProjectChanges(
   }
 }
 
-type Review = {
-  seen: string
-  approved: Date | null
-  decider: { id: string; username: string } | null
-}
+type Review = { seen: string; approved: Date | null; decider: { id: string; username: string } | null }
 
 function findReview(db: Db, id: string): Promise<Review | undefined> {
   return db

@@ -52,11 +52,7 @@ export function listReportPage(
     count,
     offset,
     ...filter
-  }: ReportFilter & {
-    reporterId: string | undefined
-    count: number
-    offset: number
-  },
+  }: ReportFilter & { reporterId: string | undefined; count: number; offset: number },
 ): Promise<ReportRow[]> {
   return readReports(db)
     .where(matchesReports(filter))

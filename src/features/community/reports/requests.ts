@@ -28,12 +28,7 @@ export const ReportInput = NamedObject('ReportInput', {
   uploaded_images: Type.Optional(Nullable(ImageIds('text'))),
 })
 
-export type NewReport = {
-  reportType: string
-  item: { type: ItemType; id: string }
-  body: string
-  imageIds: string[]
-}
+export type NewReport = { reportType: string; item: { type: ItemType; id: string }; body: string; imageIds: string[] }
 
 /** @throws ApiError `validation_error` naming the field. */
 export function parseReport(input: Static<typeof ReportInput>, { reportTypes }: Taxonomy): NewReport {

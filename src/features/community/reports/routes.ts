@@ -29,12 +29,7 @@ export function reportReads(app: App, { db }: Pick<Deps, 'db'>, prefix = '/v3'):
   const list = { 200: Type.Array(ReportView) }
   app.get(`${prefix}/report/:id`, {
     config: READ,
-    schema: {
-      operationId: 'getReport',
-      summary: 'Get a report',
-      params: IdParams,
-      response: { 200: ReportView },
-    },
+    schema: { operationId: 'getReport', summary: 'Get a report', params: IdParams, response: { 200: ReportView } },
     handler: async (req) => toReportView(await getVisibleReport(db, requireViewer(req), parseId(req.params.id, 'id'))),
   })
   app.get(`${prefix}/reports`, {

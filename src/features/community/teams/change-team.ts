@@ -131,10 +131,7 @@ function bitsOf(
 }
 
 function membershipOf({ team, organization }: MemberRows): Membership {
-  return {
-    ...(team === undefined ? {} : { project: team }),
-    ...(organization === undefined ? {} : { organization }),
-  }
+  return { ...(team === undefined ? {} : { project: team }), ...(organization === undefined ? {} : { organization }) }
 }
 
 /** Every change of a member raises the revision, also one that does not lock the project or organization. */

@@ -5,12 +5,7 @@ import { ALL_PROJECT_PERMISSIONS } from '#features/basics/access/permissions.ts'
 import type { MemberFacts } from '#features/basics/access/team-policy.ts'
 import { countRows, type Db, type Tx } from '#platform/db/db.ts'
 
-export type MemberRow = MemberFacts & {
-  team_id: string
-  role: string
-  payouts_split: number
-  ordering: number
-}
+export type MemberRow = MemberFacts & { team_id: string; role: string; payouts_split: number; ordering: number }
 
 /** A team with its project or organization and all its rows in display order. */
 export type TeamRead = {
@@ -105,23 +100,27 @@ export async function inheritTeams(
   await tx
     .insertInto('team_member')
     .values(
-      teamIds.toSorted().map((teamId) => ({
-        team_id: teamId,
-        account_id: ownerId,
-        role: 'Inherited Owner',
-        is_owner: true,
-        accepted: true,
-        permissions: ALL_PROJECT_PERMISSIONS,
-      })),
+      teamIds
+        .toSorted()
+        .map((teamId) => ({
+          team_id: teamId,
+          account_id: ownerId,
+          role: 'Inherited Owner',
+          is_owner: true,
+          accepted: true,
+          permissions: ALL_PROJECT_PERMISSIONS,
+        })),
     )
     .onConflict((conflict) =>
-      conflict.columns(['team_id', 'account_id']).doUpdateSet({
-        role,
-        is_owner: true,
-        accepted: true,
-        permissions: ALL_PROJECT_PERMISSIONS,
-        organization_permissions: null,
-      }),
+      conflict
+        .columns(['team_id', 'account_id'])
+        .doUpdateSet({
+          role,
+          is_owner: true,
+          accepted: true,
+          permissions: ALL_PROJECT_PERMISSIONS,
+          organization_permissions: null,
+        }),
     )
     .execute()
 }

@@ -34,12 +34,7 @@ export function teamRoutes(app: App, deps: TeamDeps, prefix = '/v3'): void {
 function memberWrites(app: App, deps: TeamDeps, prefix: string): void {
   app.post(`${prefix}/team/:id/members`, {
     config: write,
-    schema: {
-      operationId: 'inviteTeamMember',
-      summary: 'Invite a user to a team',
-      params: IdParams,
-      body: Invitation,
-    },
+    schema: { operationId: 'inviteTeamMember', summary: 'Invite a user to a team', params: IdParams, body: Invitation },
     handler: async (req) => {
       const viewer = requireViewer(req)
       const teamId = parseId(req.params.id, 'id')
@@ -48,11 +43,7 @@ function memberWrites(app: App, deps: TeamDeps, prefix: string): void {
     },
   })
   app.patch(`${prefix}/team/:id/members/:user_id`, {
-    config: {
-      ...write,
-      errors: ['400 decoding_error'],
-      withoutPage: 'Does for one item what a page does for several',
-    },
+    config: { ...write, errors: ['400 decoding_error'], withoutPage: 'Does for one item what a page does for several' },
     schema: {
       operationId: 'updateTeamMember',
       summary: 'Edit a member or a pending invitation',

@@ -45,10 +45,7 @@ const fields = {
 }
 
 export const NewWebhook = NamedObject('NewWebhook', {
-  owner: Type.Object({
-    kind: Type.Enum([...OWNER_KINDS]),
-    id: Type.Optional(IdOrName('ID; absent for `instance`')),
-  }),
+  owner: Type.Object({ kind: Type.Enum([...OWNER_KINDS]), id: Type.Optional(IdOrName('ID; absent for `instance`')) }),
   url: fields.url,
   format: Type.Optional(Type.Enum([...FORMATS], { default: 'standard', description: FORMAT })),
   events: fields.events,

@@ -85,12 +85,7 @@ function saveRoutes(app: App, deps: Deps): void {
   })
   app.get(`${PATH}/:id`, {
     config: READ,
-    schema: {
-      operationId: 'getWebhook',
-      summary: 'Get a webhook',
-      params: IdParams,
-      response: { 200: WebhookView },
-    },
+    schema: { operationId: 'getWebhook', summary: 'Get a webhook', params: IdParams, response: { 200: WebhookView } },
     handler: async (req) => toWebhookView(await getWebhook(deps, requireViewer(req), parseId(req.params.id, 'id'))),
   })
   app.patch(`${PATH}/:id`, {
@@ -106,11 +101,7 @@ function saveRoutes(app: App, deps: Deps): void {
   })
   app.delete(`${PATH}/:id`, {
     config: WRITE,
-    schema: {
-      operationId: 'deleteWebhook',
-      summary: 'Delete a webhook with its deliveries',
-      params: IdParams,
-    },
+    schema: { operationId: 'deleteWebhook', summary: 'Delete a webhook with its deliveries', params: IdParams },
     handler: (req): Promise<void> => deleteWebhook(deps, requireViewer(req), parseId(req.params.id, 'id')),
   })
 }

@@ -86,18 +86,18 @@ async function fill(app: TestApp): Promise<{ admin: Person; person: Person }> {
   const picture = await sharp({ create: { width: 200, height: 200, channels: 3, background: '#283' } })
     .png()
     .toBuffer()
-  const sent = await app.as(person).patch(`/v3/user/${person.id}/icon?ext=png`, picture, {
-    headers: { 'content-type': 'image/png' },
-  })
+  const sent = await app
+    .as(person)
+    .patch(`/v3/user/${person.id}/icon?ext=png`, picture, { headers: { 'content-type': 'image/png' } })
   assert.equal(sent.statusCode, 204, sent.body)
   const project = await make.project({ owner: person })
   const noise = { type: 'gaussian', mean: 128, sigma: 40 } as const
   const wide = await sharp({ create: { width: 800, height: 400, channels: 3, background: '#000', noise } })
     .jpeg()
     .toBuffer()
-  const added = await app.as(person).post(`/v3/project/${project.id}/gallery?ext=jpg`, wide, {
-    headers: { 'content-type': 'image/jpeg' },
-  })
+  const added = await app
+    .as(person)
+    .post(`/v3/project/${project.id}/gallery?ext=jpg`, wide, { headers: { 'content-type': 'image/jpeg' } })
   assert.equal(added.statusCode, 204, added.body)
   const { rows } = await sql<{ id: string; project_id: string }>`
     select id, project_id from version order by id limit 3`.execute(deps.db)

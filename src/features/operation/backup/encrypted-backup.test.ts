@@ -210,9 +210,7 @@ test('a public key that is not valid is refused before anything is written', asy
   assert.ok(!existsSync(at('x.age')))
 })
 
-test('the program age decrypts a backup', {
-  skip: hasAge() ? false : 'age is not installed',
-}, async () => {
+test('the program age decrypts a backup', { skip: hasAge() ? false : 'age is not installed' }, async () => {
   const args = ['--decrypt', '--identity', at('key.txt'), at('full.age')]
   const content = execFileSync('age', args, { maxBuffer: 1024 * 1024 * 1024 })
   assert.equal(content.toString('latin1', 0, 18), 'depot-backup.json\0')

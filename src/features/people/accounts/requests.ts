@@ -33,10 +33,7 @@ export const OptionalChallenge = Type.Optional(
   ]),
 )
 
-export const CodeHostLink = Type.Object({
-  token: Type.String({ minLength: 1, maxLength: 512 }),
-  ...OwnerProofFields,
-})
+export const CodeHostLink = Type.Object({ token: Type.String({ minLength: 1, maxLength: 512 }), ...OwnerProofFields })
 
 export const NewAccount = NamedObject('NewAccount', {
   username: Type.String({ pattern: USERNAME_PATTERN, minLength: 1, maxLength: 39 }),

@@ -13,11 +13,7 @@ const config = { auth: { scope: ['PAYOUTS_READ'] }, cache: 'private' } as const
 export function payoutRoutes(app: App, { db, now }: Pick<Deps, 'db' | 'now'>): void {
   app.get('/v3/payout/balance', {
     config,
-    schema: {
-      operationId: 'getBalance',
-      summary: "Get the caller's balance",
-      response: { 200: BalanceView },
-    },
+    schema: { operationId: 'getBalance', summary: "Get the caller's balance", response: { 200: BalanceView } },
     handler: (req) => getBalance(db, requireViewer(req).id, now()),
   })
   app.get('/v3/payout/history', {

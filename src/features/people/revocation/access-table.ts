@@ -18,10 +18,7 @@ export const ACCESS_KINDS = {
   },
   secret_feeds: { label: 'secret feeds', tables: ['follow_feed'] },
   code_host: { label: 'the link to a code host', tables: ['account'] },
-  service_tokens: {
-    label: 'tokens of service accounts that the user created',
-    tables: ['personal_access_token'],
-  },
+  service_tokens: { label: 'tokens of service accounts that the user created', tables: ['personal_access_token'] },
   webhooks: { label: 'webhooks that the user created', tables: ['webhook'] },
   trusted_publishers: {
     label: 'trusted publishers that the user added',
@@ -113,10 +110,7 @@ export const ACCESS_EVENTS = {
   },
   password_changed: { label: 'a password is set or reset, and the user keeps the tokens', effects: PASSWORD_CHANGED },
   signed_out: { label: 'sign-out everywhere', effects: SIGNED_OUT },
-  revoked: {
-    label: 'sign-out everywhere by an operator, with the tokens',
-    effects: { ...SIGNED_OUT, ...TOKENS_END },
-  },
+  revoked: { label: 'sign-out everywhere by an operator, with the tokens', effects: { ...SIGNED_OUT, ...TOKENS_END } },
   suspended: {
     label: 'suspension',
     effects: {

@@ -31,6 +31,4 @@ export const UserSearchQuery = Type.Object({
   query: Type.String({ maxLength: 256, description: 'Prefix of the username; case-insensitive' }),
 })
 
-export const EmailQuery = Type.Object({
-  email: Type.String({ maxLength: 254, description: 'Complete email address' }),
-})
+export const EmailQuery = Type.Object({ email: Type.String({ maxLength: 254, description: 'Complete email address' }) })

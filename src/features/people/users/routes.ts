@@ -55,11 +55,7 @@ export function userReads(app: App, deps: UserDeps, prefix = '/v3', { schema, to
       ready: (_, viewer) => (viewer === null ? undefined : peekOwn(deps, viewer, own)),
       errors: ['424 auth_error'],
     },
-    schema: {
-      operationId: 'getOwnUser',
-      summary: "Get the caller's account",
-      response: { 200: schema },
-    },
+    schema: { operationId: 'getOwnUser', summary: "Get the caller's account", response: { 200: schema } },
     handler: async (req, reply) => {
       const viewer = requireViewer(req)
       const response = await readOwn(deps, viewer, own)

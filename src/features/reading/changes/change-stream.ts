@@ -12,12 +12,7 @@ import type { ChangeKind } from './requests.ts'
 import type { ChangeView } from './views.ts'
 
 const openStreams = defineMetrics(
-  (registers) =>
-    new Gauge({
-      name: 'depot_change_streams',
-      help: 'Open streams of the change feed',
-      registers,
-    }),
+  (registers) => new Gauge({ name: 'depot_change_streams', help: 'Open streams of the change feed', registers }),
 )
 
 type StreamDeps = Pick<Deps, 'db' | 'log' | 'metrics'>

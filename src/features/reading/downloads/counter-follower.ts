@@ -16,10 +16,7 @@ const WAITING_MAX = 1_000
 
 export class CounterFollower {
   /** Stores batches in the event store, and counts their downloads afterwards. */
-  readonly sink: EventSink = {
-    append: (kind, batch) => this.#append(kind, batch),
-    settled: () => this.#settled(),
-  }
+  readonly sink: EventSink = { append: (kind, batch) => this.#append(kind, batch), settled: () => this.#settled() }
   readonly #deps: LedgerDeps & { store: AnalyticsStore }
   /** Downloads of the stored batches that are not counted yet, by batch ID. */
   #waiting = new Map<string, readonly VersionDownloads[]>()

@@ -51,11 +51,7 @@ export const SearchParameters = Type.Object({
   limit: Type.Optional(Limit),
   offset: Type.Optional(Offset),
   index: Type.Optional(
-    Type.String({
-      maxLength: 64,
-      describedAs: { enum: ['', ...INDEX_NAMES] },
-      description: about.index,
-    }),
+    Type.String({ maxLength: 64, describedAs: { enum: ['', ...INDEX_NAMES] }, description: about.index }),
   ),
   new_filters: Filter(about.new_filters),
   facets: Filter(about.facets),

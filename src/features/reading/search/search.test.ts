@@ -127,11 +127,9 @@ test('new names of people, organizations and dependencies reach the projects tha
   assert.deepEqual([renamed?.['author'], named[0]?.name], ['new-hand', 'Cord Library'])
   assert.deepEqual((await slugs({ new_filters: 'author = "New Hand"' })).sort(), [library.slug, user.slug].sort())
 
-  const created = await t.as(owner).post('/v3/organization', {
-    slug: 'rope-guild',
-    name: 'Rope Guild',
-    description: 'Makers of ropes',
-  })
+  const created = await t
+    .as(owner)
+    .post('/v3/organization', { slug: 'rope-guild', name: 'Rope Guild', description: 'Makers of ropes' })
   const guild = created.json().id
   await t.as(owner).post(`/v3/organization/${guild}/projects`, { project_id: user.id })
   assert.equal((await hitOf(user.id))?.['organization'], 'Rope Guild')
@@ -161,12 +159,7 @@ test('versions come into the hit and leave it, and only listed and archived ones
   const project = await t.make.project({ name: 'Version Wheel', categories: ['magic'] })
   const day = (n: number) => new Date(Date.UTC(2024, 0, n))
   const old = await t.make.version({ project, game_versions: ['1.20.1'], date_published: day(1) })
-  const newer = await t.make.version({
-    project,
-    loaders: ['forge'],
-    game_versions: ['1.20.2'],
-    date_published: day(2),
-  })
+  const newer = await t.make.version({ project, loaders: ['forge'], game_versions: ['1.20.2'], date_published: day(2) })
   await t.make.version({ project, status: 'draft', game_versions: ['1.19'], date_published: day(3) })
   const hit = await hitOf(project.id)
   assert.deepEqual(

@@ -123,9 +123,7 @@ export const IndexStateView = NamedObject('SearchIndexState', {
   rebuild: Nullable(
     Type.Object(
       { built: Type.Integer(), total: Type.Integer() },
-      {
-        description: 'Progress of a build, in projects; null if none runs or another process runs it',
-      },
+      { description: 'Progress of a build, in projects; null if none runs or another process runs it' },
     ),
   ),
   error: Nullable(Type.String({ description: 'Why the index does not follow the database' })),

@@ -60,9 +60,5 @@ function startIngest(t: TestContext, dir: string) {
     lines.close()
   }
   t.after(kill)
-  return {
-    kill,
-    lastLine: () => last,
-    line: () => new Promise<string>((resolve) => lines.once('line', resolve)),
-  }
+  return { kill, lastLine: () => last, line: () => new Promise<string>((resolve) => lines.once('line', resolve)) }
 }

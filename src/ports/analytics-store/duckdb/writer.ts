@@ -155,9 +155,7 @@ async function storeBatches(state: State, group: readonly Waiting[]): Promise<vo
   await storeNumbered(
     state,
     { kinds, textsOf, batches: group.map(({ kind, batch }) => ({ ...batch, kind })) },
-    {
-      store: (batch, terms, sequence) => appendBatch(state.connection, { kind: batch.kind, batch, terms, sequence }),
-    },
+    { store: (batch, terms, sequence) => appendBatch(state.connection, { kind: batch.kind, batch, terms, sequence }) },
   )
 }
 
@@ -173,9 +171,7 @@ async function storeLines(state: State, kind: EventKind, batch: LineBatch): Prom
   await storeNumbered(
     state,
     { kinds: new Set([kind]), textsOf, batches: [{ ...batch, kind }] },
-    {
-      store: (_, terms, sequence) => insertLines(connection, { kind, terms, sequence }),
-    },
+    { store: (_, terms, sequence) => insertLines(connection, { kind, terms, sequence }) },
   )
 }
 

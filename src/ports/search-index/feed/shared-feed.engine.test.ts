@@ -198,9 +198,7 @@ test('while the engine hangs or rejects, searches return 503 quickly; later sear
   assert.equal((await feed.state()).state, 'ready')
 })
 
-test('a stopped or killed engine is unavailable until it is back with all later changes', {
-  skip,
-}, async (context) => {
+test('a stopped or killed engine is unavailable until it is back with all later changes', { skip }, async (context) => {
   const own = await startOwnOpenSearch()
   context.after(() => own.remove())
   const prefix = newPrefix()

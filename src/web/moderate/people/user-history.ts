@@ -88,9 +88,7 @@ function projects(page: PageContext, { projects: rows }: UserRecordView) {
   const { t } = page.language
   return {
     columns: [{ label: t('reports.user.project') }, { label: t('reports.status') }],
-    rows: rows.map((row) => ({
-      cells: [projectCell(page, row), statusOf(page, 'project', row.status)],
-    })),
+    rows: rows.map((row) => ({ cells: [projectCell(page, row), statusOf(page, 'project', row.status)] })),
   }
 }
 

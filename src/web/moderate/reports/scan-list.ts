@@ -17,13 +17,7 @@ import { listTable, nameCell } from '#web/ui/parts/tables.ts'
 import { ROWS, showSection, takedownPath } from '../frame.ts'
 import { filterForm, listPager, offsetOf } from '../parts.ts'
 
-type Data = {
-  state: ScanState
-  text: string
-  current: number
-  counts: Record<ScanState, number>
-  scans: ListedScan[]
-}
+type Data = { state: ScanState; text: string; current: number; counts: Record<ScanState, number>; scans: ListedScan[] }
 
 export function scanListPage(pages: Pages): void {
   formPage<Data>(pages, {

@@ -40,16 +40,7 @@ async function showThreads(request: OwnRequest) {
     title: t('reports.threads.title'),
     body: [
       sheetHead({ title: t('reports.threads.count', { count: total }), text: t('reports.threads.text') }),
-      filterForm(page, {
-        selects: [
-          {
-            name: 'type',
-            label: t('reports.threads.type'),
-            value: type ?? '',
-            choices,
-          },
-        ],
-      }),
+      filterForm(page, { selects: [{ name: 'type', label: t('reports.threads.type'), value: type ?? '', choices }] }),
       threads.length === 0
         ? emptyState(page, { icon: 'chat', title: t('reports.threads.empty') })
         : table(page, threads),

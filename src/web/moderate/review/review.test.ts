@@ -65,11 +65,7 @@ test('a decision needs a choice and, unless it approves, a message; nothing type
   const moderator = as(mira)
   const page = await moderator.get(reviewOf(project))
   assertSays(page, 200, 'First review')
-  const none = await decide(moderator, page, project, {
-    do: 'stay',
-    message: `Typed ${HOSTILE}`,
-    note: 'A note',
-  })
+  const none = await decide(moderator, page, project, { do: 'stay', message: `Typed ${HOSTILE}`, note: 'A note' })
   assertSays(none, 400, 'The decision must be chosen.')
   assertSays(none, 400, 'A note')
   assertValidHtml(none.body)
@@ -403,11 +399,7 @@ test('read-only mode shows the page again with everything that was entered', asy
   const page = await moderator.get(reviewOf(project))
   const admin = t.as(await t.make.account({ role: 'admin' }))
   await admin.patch('/_internal/admin/settings', { read_only: true, read_only_message: 'Back at noon' })
-  const refused = await decide(moderator, page, project, {
-    do: 'stay',
-    decision: 'approve',
-    message: 'Kept',
-  })
+  const refused = await decide(moderator, page, project, { do: 'stay', decision: 'approve', message: 'Kept' })
   await admin.patch('/_internal/admin/settings', { read_only: null, read_only_message: null })
   assertSays(refused, 503, 'Kept')
   assertSays(refused, 503, 'Back at noon')

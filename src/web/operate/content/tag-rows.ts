@@ -22,12 +22,7 @@ export function sendable(rows: readonly object[]): object[] {
 }
 
 export function shownRows({ tags }: Data) {
-  return (tags.rows as Listed[]).map((row) => ({
-    key: keyOf(row),
-    name: nameOf(row),
-    details: detailsOf(row),
-    row,
-  }))
+  return (tags.rows as Listed[]).map((row) => ({ key: keyOf(row), name: nameOf(row), details: detailsOf(row), row }))
 }
 
 function detailsOf(row: Listed): string {

@@ -150,11 +150,7 @@ test('a failed job is retried on the list, and discarded after a confirmation', 
   const list = await admin.get('/operator/jobs?state=failed')
   assertSays(list, 200, 'The disk <b>is</b> full')
   assert.ok(!list.body.includes('<b>is</b>'), 'markup of an error is shown as text')
-  const retried = await admin.post('/operator/jobs?state=failed', {
-    _csrf: csrfOf(list.body),
-    do: 'retry',
-    id: one,
-  })
+  const retried = await admin.post('/operator/jobs?state=failed', { _csrf: csrfOf(list.body), do: 'retry', id: one })
   assert.equal(retried.statusCode, 303, retried.body)
   assertSays(await admin.get(String(retried.headers.location)), 200, 'The worker runs the job again.')
   const confirm = `/operator/jobs/confirm?action=discard&id=${two}`

@@ -112,10 +112,7 @@ function toSubject({ readable, isNamed, ...of }: Loaded): Subject {
     ...of,
     project,
     sourcesFor,
-    counted: {
-      namesFor: (metric) => (isAll(metric) ? undefined : sourcesFor(metric)),
-      version: of.version?.id,
-    },
+    counted: { namesFor: (metric) => (isAll(metric) ? undefined : sourcesFor(metric)), version: of.version?.id },
     offer: {
       metrics: of.version === undefined ? metrics : metrics.filter((name) => METRICS[name].hasVersions),
       without: [

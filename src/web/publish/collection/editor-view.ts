@@ -108,10 +108,7 @@ async function editForm(request: OwnRequest, data: ManagedCollection, { state, l
   const { page, t } = request
   const shown = listed.rows.map(({ id }) => id)
   const values = valuesOf(data, shown)
-  const labels: Record<string, string> = {
-    ...COLLECTION_FIELDS.labels(page),
-    status: t('people.visibility'),
-  }
+  const labels: Record<string, string> = { ...COLLECTION_FIELDS.labels(page), status: t('people.visibility') }
   for (const { id, name } of listed.rows)
     labels[`place.${id}`] = t('people.field', { field: t('collections.place'), name })
   const content = [

@@ -80,11 +80,7 @@ function chosenIds({ page }: OwnRequest, state: FormState): string[] {
 const outcome = (
   { filter, current }: Listed,
   done: 'notifications-read' | 'notifications-removed' | 'invitation-accepted' | 'invitation-declined',
-): Outcome => ({
-  done,
-  path: PATHS.notifications,
-  with: pageValues(filter, current),
-})
+): Outcome => ({ done, path: PATHS.notifications, with: pageValues(filter, current) })
 
 const pageValues = (filter: NotificationFilter, number: number): Record<string, string> => ({
   ...(filter === 'all' ? {} : { show: filter }),

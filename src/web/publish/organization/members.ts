@@ -29,10 +29,7 @@ export function organizationMemberPages(pages: Pages): void {
     name: 'manageOrganizationMembers',
     load: loadTeam,
     show: showMembers,
-    commands: {
-      ...teamCommands<OrganizationTeam>(({ shown }) => shown),
-      give: confirmFirst(askTransfer, give),
-    },
+    commands: { ...teamCommands<OrganizationTeam>(({ shown }) => shown), give: confirmFirst(askTransfer, give) },
     labels: ({ shown }) => ({ ...teamLabels(shown), user_id: 'The new owner' }),
   })
 }

@@ -164,14 +164,7 @@ ${rows}</ul></div>`,
   })
 }
 
-type SmallField = {
-  name: string
-  label: string
-  of: string
-  value: string
-  type: 'text' | 'number'
-  state: FormState
-}
+type SmallField = { name: string; label: string; of: string; value: string; type: 'text' | 'number'; state: FormState }
 
 function small(_page: PageContext, { name, label, of, value, type, state }: SmallField): Markup {
   const error = state.errors.find(({ field }) => field === name)

@@ -141,11 +141,7 @@ async function showHistory(request: OwnRequest): Promise<FastifyReply> {
     body: [
       sheetHead({ title: t('revenue.history.count', { count: entries.length }), text: t('revenue.history.text') }),
       entries.length === 0
-        ? emptyState(page, {
-            icon: 'coins',
-            title: t('revenue.history.empty'),
-            text: t('revenue.history.empty.text'),
-          })
+        ? emptyState(page, { icon: 'coins', title: t('revenue.history.empty'), text: t('revenue.history.empty.text') })
         : historyTable(page, shown, currency),
       pager(page, pages),
     ],

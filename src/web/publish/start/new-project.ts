@@ -102,10 +102,7 @@ async function showNewProject(request: OwnRequest, data: Start, state: FormState
   const similar = rows.map((row) => toSimilarProjectView(row, deps))
   return showWork(request, {
     title: t('publish.new.title'),
-    subject: {
-      name: t('publish.new.title'),
-      crumbs: [{ path: PATHS.dashboard, label: t('publish.dashboard') }],
-    },
+    subject: { name: t('publish.new.title'), crumbs: [{ path: PATHS.dashboard, label: t('publish.dashboard') }] },
     form: state,
     notes: mustVerifyEmail(deps, viewer) ? note(page, 'warn', html`<p>${t('publish.new.unverified')}</p>`) : undefined,
     body: html`${sheetHead({ title: t('publish.new.heading'), text: t('publish.new.text') })}

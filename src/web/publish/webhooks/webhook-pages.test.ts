@@ -104,12 +104,9 @@ test('members without EDIT_DETAILS see who can help, strangers nothing, and nobo
   const path = `/project/${project.slug}/settings/webhooks`
   await t.make.member({ teamId: project.teamId, accountId: member.id, permissions: 0 })
   const url = 'https://discord.com/api/webhooks/123456/To-Ken_9'
-  const created = await t.as(owner).post('/v3/webhook', {
-    owner: { kind: 'project', id: project.id },
-    url,
-    format: 'discord',
-    events: ['*'],
-  })
+  const created = await t
+    .as(owner)
+    .post('/v3/webhook', { owner: { kind: 'project', id: project.id }, url, format: 'discord', events: ['*'] })
   assert.equal(created.statusCode, 201)
   const own = `${path}?webhook=${created.json().id}`
   const seen = await visitor(t, member.token).get(path)

@@ -11,24 +11,14 @@ const owner = await t.make.account({ username: 'maker' })
 const fan = await t.make.account({ username: 'fan' })
 const organization = await make.organization(owner)
 const project = await t.make.project({ owner, slug: 'lamp', name: 'Lamp & <b>Co</b>' })
-const group = await t.make.project({
-  owner,
-  slug: 'group-lantern',
-  name: 'Lantern',
-  organization_id: organization.id,
-})
+const group = await t.make.project({ owner, slug: 'group-lantern', name: 'Lantern', organization_id: organization.id })
 await t.make.version({ project: group, date_published: new Date(t.deps.now() - 90 * DAY_MS) })
 for (let n = 0; n < 60; n += 1) {
   const date_published = new Date(t.deps.now() - (60 - n) * DAY_MS)
   const changelog = `Warmer **light** & ${n}\u0007`
   await t.make.version({ project, version_number: `1.${n}`, date_published, changelog })
 }
-const version = await t.make.version({
-  project,
-  version_number: '1.60',
-  changelog: 'With a file',
-  loaders: ['fabric'],
-})
+const version = await t.make.version({ project, version_number: '1.60', changelog: 'With a file', loaders: ['fabric'] })
 await t.make.file({ project, version, filename: 'lamp.jar', bytes: Buffer.from('lamp') })
 const hidden = await t.make.project({ owner, slug: 'hidden-lamp', status: 'withheld' })
 await t.make.version({ project: hidden })

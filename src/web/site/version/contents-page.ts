@@ -62,13 +62,7 @@ ${
 
 function filterForm(
   page: PageContext,
-  of: {
-    path: string
-    choice: Choice
-    chosen: ContentsFile
-    archives: readonly ContentsFile[]
-    hasPrevious: boolean
-  },
+  of: { path: string; choice: Choice; chosen: ContentsFile; archives: readonly ContentsFile[]; hasPrevious: boolean },
 ): Markup {
   const { language } = page
   const { path, choice, chosen, archives, hasPrevious } = of

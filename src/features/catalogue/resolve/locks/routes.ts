@@ -85,12 +85,7 @@ function packwizRoutes(app: App, deps: Deps): void {
   })
   app.get('/v3/lock/:id/index.toml', {
     config: packConfig,
-    schema: {
-      operationId: 'getLockIndex',
-      summary: 'Get the index of a packwiz pack',
-      params: LockParams,
-      ...schema,
-    },
+    schema: { operationId: 'getLockIndex', summary: 'Get the index of a packwiz pack', params: LockParams, ...schema },
     handler: async (req, reply) => {
       const files = await listPackFiles(deps, await getLockFiles(deps, req.params.id))
       return sendRaw(reply.type(TOML), await writeIndex(files))

@@ -126,12 +126,7 @@ export async function insertAdvisoryHashes(tx: Tx, id: string, hashes: readonly 
     on conflict do nothing`.execute(tx)
 }
 
-export type AdvisoryPage = {
-  status: AdvisoryStatus
-  projectId?: string | undefined
-  count: number
-  offset: number
-}
+export type AdvisoryPage = { status: AdvisoryStatus; projectId?: string | undefined; count: number; offset: number }
 
 /** Returns a page of the advisories with a status: in review the oldest first, otherwise the newest first. */
 export async function listAdvisoryPage(

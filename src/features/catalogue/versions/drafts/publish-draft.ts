@@ -24,9 +24,7 @@ import { type DraftFile, listDraftFiles } from './draft-files.ts'
 export type NextVersion = Pick<
   VersionRow,
   'id' | 'project_id' | 'name' | 'version_number' | 'loaders' | 'is_new_draft'
-> & {
-  fields: LoaderFieldValues
-}
+> & { fields: LoaderFieldValues }
 
 /** Files that have passed the rules of these loaders and game versions. */
 export type CheckedFiles = {

@@ -87,11 +87,7 @@ function longFilters() {
   ]
   return [
     ...cases.map(([body, first]) => ({ body, list: queryOf(body), first })),
-    ...ofFields.map(([loader_fields, first]) => ({
-      body: { loader_fields },
-      list: queryOf({ loader_fields }),
-      first,
-    })),
+    ...ofFields.map(([loader_fields, first]) => ({ body: { loader_fields }, list: queryOf({ loader_fields }), first })),
   ]
 }
 

@@ -16,11 +16,7 @@ import { enqueue } from '#platform/jobs/queue.ts'
 export type ScanGate = { scanner: ScannerConfig; now: number }
 
 /** Columns that are written together with a version's status. */
-export type HeldStatus = {
-  status: VersionStatus
-  requested_status: SettableVersionStatus | null
-  scheduled_at: null
-}
+export type HeldStatus = { status: VersionStatus; requested_status: SettableVersionStatus | null; scheduled_at: null }
 
 /** Status of a version that waits for its scan or is in quarantine. */
 export const HELD = 'unknown'
@@ -94,19 +90,21 @@ export async function requestScan(
     .insertInto('version_scan')
     .values({ version_id: versionId, requested: at, next_attempt: due, shown_before: shownBefore })
     .onConflict((conflict) =>
-      conflict.column('version_id').doUpdateSet({
-        state: 'pending',
-        round: sql`version_scan.round + 1`,
-        shown_before: sql`version_scan.shown_before or excluded.shown_before`,
-        reason: null,
-        findings: '[]',
-        attempts: 0,
-        next_attempt: due,
-        last_error: null,
-        released_by: null,
-        requested: at,
-        finished: null,
-      }),
+      conflict
+        .column('version_id')
+        .doUpdateSet({
+          state: 'pending',
+          round: sql`version_scan.round + 1`,
+          shown_before: sql`version_scan.shown_before or excluded.shown_before`,
+          reason: null,
+          findings: '[]',
+          attempts: 0,
+          next_attempt: due,
+          last_error: null,
+          released_by: null,
+          requested: at,
+          finished: null,
+        }),
     )
     .execute()
   await enqueue(tx, 'scans.judge', {}, { jobKey: 'scans.judge', maxAttempts: 3 })

@@ -40,12 +40,7 @@ const READERS: readonly Reader[] = [
   },
   { entry: 'META-INF/mods.toml', ...toml, read: (data, { jarVersion }) => readForge(data, 'forge', jarVersion) },
   // Old mods have line breaks inside texts, which Forge accepts. Between texts, a space means the same.
-  {
-    entry: 'mcmod.info',
-    ...json,
-    parse: (text) => JSON.parse(text.replace(/[\n\r\t]/g, ' ')),
-    read: readOldForge,
-  },
+  { entry: 'mcmod.info', ...json, parse: (text) => JSON.parse(text.replace(/[\n\r\t]/g, ' ')), read: readOldForge },
   { entry: 'paper-plugin.yml', ...yaml, read: readPaper },
   { entry: 'plugin.yml', ...yaml, read: readBukkit },
   { entry: 'bungee.yml', ...yaml, read: readBungee },

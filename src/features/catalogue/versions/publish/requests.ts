@@ -133,11 +133,7 @@ export const VersionData = Type.Object(
 const draftValidator = Compile(VersionData)
 
 /** An entry of `initial_versions`, only for the API description: `parseVersionData` reads each entry. */
-export const InitialVersion = Type.Object(known, {
-  ...anyFields,
-  title: 'InitialVersion',
-  ...describedFields,
-})
+export const InitialVersion = Type.Object(known, { ...anyFields, title: 'InitialVersion', ...describedFields })
 
 /** Aliases of keys that clients send. */
 const ALIASES = {

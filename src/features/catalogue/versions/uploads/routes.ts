@@ -115,12 +115,7 @@ function writes(scope: App, { append, remove, state }: UploadHandlers): void {
   })
   scope.delete(`${PATH}/:id`, {
     config: { ...config, errors: ['412 invalid_input'] },
-    schema: {
-      operationId: 'deleteUpload',
-      summary: 'Delete an upload (tus)',
-      description: NOTE,
-      params: UploadParams,
-    },
+    schema: { operationId: 'deleteUpload', summary: 'Delete an upload (tus)', description: NOTE, params: UploadParams },
     handler: remove,
   })
   scope.post(`${PATH}/:id`, {

@@ -26,10 +26,7 @@ const patch: TusClient['patch'] = (...part) => client.patch(...part)
 
 describe('the protocol', () => {
   test('OPTIONS says what the server can do, without a token', async () => {
-    const { status, headers } = await send('OPTIONS', '/v3/upload', {
-      as: null,
-      headers: { 'tus-resumable': '9' },
-    })
+    const { status, headers } = await send('OPTIONS', '/v3/upload', { as: null, headers: { 'tus-resumable': '9' } })
     assert.equal(status, 204)
     assert.equal(headers['tus-version'], '1.0.0')
     assert.equal(

@@ -44,10 +44,7 @@ export function checkReply<Fields extends ReplyPatch>(fields: Fields): Fields {
 }
 
 export const ReplyOrder = NamedObject('SavedReplyOrder', {
-  ids: Type.Array(Id(), {
-    maxItems: REPLIES_MAX,
-    description: 'IDs of all saved replies, in the new order',
-  }),
+  ids: Type.Array(Id(), { maxItems: REPLIES_MAX, description: 'IDs of all saved replies, in the new order' }),
 })
 
 /** @throws ApiError `validation_error` if an ID occurs twice. */

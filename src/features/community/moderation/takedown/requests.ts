@@ -54,11 +54,7 @@ export const TakedownInput = NamedObject('TakedownInput', {
     Type.Array(Id(), { maxItems: PROJECTS_MAX, description: 'Only these projects. Default: all that are concerned' }),
   ),
   message: Type.Optional(
-    Type.String({
-      minLength: MESSAGE.min,
-      maxLength: MESSAGE.max,
-      description: 'Message to the members, in Markdown',
-    }),
+    Type.String({ minLength: MESSAGE.min, maxLength: MESSAGE.max, description: 'Message to the members, in Markdown' }),
   ),
   block_files: Type.Optional(
     Type.Boolean({

@@ -19,12 +19,7 @@ export const TakedownView = NamedObject('Takedown', {
     { description: 'Projects that the content belongs to, at most 100, most downloaded first' },
   ),
   versions: Type.Array(
-    Type.Object({
-      id: Type.String(),
-      project_id: Type.String(),
-      version_number: Type.String(),
-      status: Type.String(),
-    }),
+    Type.Object({ id: Type.String(), project_id: Type.String(), version_number: Type.String(), status: Type.String() }),
     { description: 'Versions that the content belongs to, at most 500, newest first' },
   ),
   collection: Nullable(

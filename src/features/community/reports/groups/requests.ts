@@ -17,11 +17,7 @@ export const ReportGroupsQuery = Type.Object({
 })
 
 export const ReportsToClose = NamedObject('ReportsToClose', {
-  ids: Type.Array(Id(), {
-    minItems: 1,
-    maxItems: CLOSED_MAX,
-    description: 'IDs of open reports about the same item',
-  }),
+  ids: Type.Array(Id(), { minItems: 1, maxItems: CLOSED_MAX, description: 'IDs of open reports about the same item' }),
   outcome: Type.Enum([...OUTCOMES], { description: 'Whether the reports led to action' }),
   message: Type.Optional(
     Type.String({

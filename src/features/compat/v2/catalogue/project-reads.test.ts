@@ -224,12 +224,7 @@ test('dependencies are shown in their older shapes', async () => {
   const [dependent, needed] = [await t.make.version({ project }), await t.make.version({ project: library })]
   await t.deps.db
     .insertInto('dependency')
-    .values({
-      dependent_id: dependent.id,
-      project_id: library.id,
-      version_id: needed.id,
-      dependency_type: 'required',
-    })
+    .values({ dependent_id: dependent.id, project_id: library.id, version_id: needed.id, dependency_type: 'required' })
     .execute()
   const { projects, versions } = await read(`/v2/project/${project.id}/dependencies`)
   assert.deepEqual(projects, [await read(`/v2/project/${library.id}`)])

@@ -99,15 +99,17 @@ test('members show what the v3 API shows, and only the owner is called so', asyn
 
 test('notifications have their older names, and belong to their account', async () => {
   const [person, stranger] = await t.make.people(2)
-  await t.deps.db.transaction().execute((tx) =>
-    insertNotifications(tx, [person.id], {
-      type: 'team_invite',
-      project_id: 'projectA',
-      team_id: 'teamAAAA',
-      invited_by: stranger.id,
-      role: 'Member',
-    }),
-  )
+  await t.deps.db
+    .transaction()
+    .execute((tx) =>
+      insertNotifications(tx, [person.id], {
+        type: 'team_invite',
+        project_id: 'projectA',
+        team_id: 'teamAAAA',
+        invited_by: stranger.id,
+        role: 'Member',
+      }),
+    )
   const [newer] = await read(`/v3/user/${person.id}/notifications`, t.as(person))
   const { name, actions, ...same } = newer
   type Action = { name: string; action_route: string[] }

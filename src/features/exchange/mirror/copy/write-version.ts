@@ -92,12 +92,7 @@ export async function recordCopiedStatus(
 ): Promise<void> {
   const { id, status: from } = version
   const details = { from, to, project: project.id }
-  await recordAudit(tx, {
-    action: 'version.status_changed',
-    actor: COMMAND,
-    subject: { kind: 'version', id },
-    details,
-  })
+  await recordAudit(tx, { action: 'version.status_changed', actor: COMMAND, subject: { kind: 'version', id }, details })
   await recordVersionStatus(tx, { project, versionId: id, from, to })
 }
 

@@ -38,11 +38,7 @@ const AttemptView = Type.Object({
   ),
   request: Type.Object({ headers: Headers, body: Type.String() }),
   response: Nullable(
-    Type.Object({
-      status: Type.Integer(),
-      headers: Headers,
-      body: Type.String({ description: 'The first 4 KiB' }),
-    }),
+    Type.Object({ status: Type.Integer(), headers: Headers, body: Type.String({ description: 'The first 4 KiB' }) }),
   ),
 })
 

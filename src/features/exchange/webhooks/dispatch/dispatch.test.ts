@@ -34,12 +34,14 @@ const makeDispatcher = () => createDispatcher({ ...t.deps, version: '1.2.3' })
 
 type Created = { id: string; secret: string }
 async function webhook(fields: object = {}, as = owner): Promise<Created> {
-  const answer = await t.as(as).post('/v3/webhook', {
-    owner: { kind: 'project', id: project.id },
-    url: `${receiver.url}/hook`,
-    events: ['*'],
-    ...fields,
-  })
+  const answer = await t
+    .as(as)
+    .post('/v3/webhook', {
+      owner: { kind: 'project', id: project.id },
+      url: `${receiver.url}/hook`,
+      events: ['*'],
+      ...fields,
+    })
   assert.equal(answer.statusCode, 201, answer.body)
   return answer.json()
 }
@@ -438,11 +440,9 @@ test('two processes send each delivery once, in order', async () => {
 test('a process that is killed between sending and recording leaves the delivery to another one', async () => {
   const hook = await webhook()
   await rename('Twice')
-  const failing = {
-    ...t.deps,
-    version: '1',
-    log: { ...t.deps.log, warn: () => undefined },
-  } as Parameters<typeof createDispatcher>[0]
+  const failing = { ...t.deps, version: '1', log: { ...t.deps.log, warn: () => undefined } } as Parameters<
+    typeof createDispatcher
+  >[0]
   // The transaction that records the result never happens; neither does the release of the lease.
   const killed = createDispatcher({ ...failing, db: withoutWritesAfter(() => receiver.received.length > 0) })
   await killed.settle()

@@ -78,9 +78,7 @@ export async function decrypted(source: Readable, identities: readonly string[])
     throw cause instanceof Error && /no identity matched/.test(cause.message)
       ? new ArchiveError(
           'The backup is encrypted for another key than that of --identity. Nothing was restored. Check which key it was made for.',
-          {
-            cause,
-          },
+          { cause },
         )
       : new ArchiveError(
           `The backup is damaged: its header cannot be decrypted. Nothing was restored. ${USE_ANOTHER}`,

@@ -14,8 +14,5 @@ export async function loadErrors(
 ): Promise<ErrorsView> {
   const since = new Date(Math.floor((now() - PERIODS[period].lengthMs) / HOUR_MS) * HOUR_MS)
   const rows = await listErrors(db, { since, ...page })
-  return {
-    since: since.toISOString(),
-    errors: rows.map(({ last, ...row }) => ({ ...row, last: last.toISOString() })),
-  }
+  return { since: since.toISOString(), errors: rows.map(({ last, ...row }) => ({ ...row, last: last.toISOString() })) }
 }

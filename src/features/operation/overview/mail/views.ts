@@ -27,10 +27,7 @@ export const MailView = NamedObject('OutgoingMail', {
   queued: Type.Integer({ description: 'Emails that wait or are being sent' }),
   retrying: Type.Integer({ description: 'Emails that were rejected and are tried again' }),
   failed: Type.Integer({ description: 'Emails that were rejected on the last attempt' }),
-  last_24_hours: Type.Object({
-    sent: Type.Integer(),
-    rejected: Type.Integer({ description: 'Attempts that failed' }),
-  }),
+  last_24_hours: Type.Object({ sent: Type.Integer(), rejected: Type.Integer({ description: 'Attempts that failed' }) }),
   jobs: Type.Array(JobView, { description: 'The 50 last changed jobs that send email' }),
   deliveries: Type.Array(DeliveryView, { description: 'Attempts of the last 7 days, at most 10,000, newest first' }),
   next: Nullable(Type.Integer({ description: '`before` of the next page; null on the last page' })),

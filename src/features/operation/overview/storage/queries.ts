@@ -5,10 +5,7 @@ import type { StorageMeasure } from '#platform/db/schema.ts'
 
 export type StorageRow = Omit<Selectable<StorageMeasure>, 'day' | 'details'>
 export type LargeProject = { id: string; bytes: number; files: number }
-export type StorageDetails = {
-  largest: LargeProject[]
-  orphans: { key: string; bytes: number }[]
-}
+export type StorageDetails = { largest: LargeProject[]; orphans: { key: string; bytes: number }[] }
 
 /** Number of projects in the list of the largest. */
 const LARGEST_SHOWN = 50

@@ -19,10 +19,7 @@ export function storageRoutes(app: App, deps: Pick<Deps, 'db' | 'cache' | 'confi
   })
   app.post('/admin/storage/measure', {
     config: { auth: 'operator', whenReadOnly: 'answers' },
-    schema: {
-      operationId: 'measureStorage',
-      summary: 'Measure the storage now, in the background',
-    },
+    schema: { operationId: 'measureStorage', summary: 'Measure the storage now, in the background' },
     handler: (req): Promise<void> => measureStorage(deps, operatorOf(req)),
   })
 }

@@ -259,11 +259,13 @@ test('scopes are named by words as well as by the sum of their bits', async () =
   await at(['USER_DELETE'], 'scopes')
   await at([5], 'scopes.0')
   await at(Array(100).fill('USER_READ'), 'scopes')
-  const application = await t.as(person).post('/_internal/oauth/app', {
-    name: 'By words',
-    max_scopes: ['USER_READ'],
-    redirect_uris: ['https://words.example.org/back'],
-  })
+  const application = await t
+    .as(person)
+    .post('/_internal/oauth/app', {
+      name: 'By words',
+      max_scopes: ['USER_READ'],
+      redirect_uris: ['https://words.example.org/back'],
+    })
   assert.deepEqual([application.statusCode, application.json().max_scopes], [201, USER_READ], application.body)
   const path = `/_internal/oauth/app/${application.json().id}`
   assert.equal((await t.as(person).patch(path, { max_scopes: ['PROJECT_READ'] })).statusCode, 204)

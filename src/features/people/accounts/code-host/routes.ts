@@ -48,10 +48,7 @@ function linkRoutes(app: App, deps: AccountDeps): void {
       ...config,
       withoutPage: 'For tools with a token of the code host; deprecated in favour of access tokens',
     },
-    schema: {
-      operationId: 'unlinkCodeHost',
-      summary: 'Remove the link to the code host',
-    },
+    schema: { operationId: 'unlinkCodeHost', summary: 'Remove the link to the code host' },
     handler: (req): Promise<void> => unlinkCodeHost(deps, requireViewer(req)),
   })
 }

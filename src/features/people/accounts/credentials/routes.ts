@@ -79,10 +79,7 @@ function emailRoutes(app: App, deps: AccountDeps): void {
   })
   app.post('/auth/email/resend_verify', {
     config: { auth: { scope: ['USER_AUTH_WRITE'] } },
-    schema: {
-      operationId: 'resendVerification',
-      summary: 'Resend the verification link',
-    },
+    schema: { operationId: 'resendVerification', summary: 'Resend the verification link' },
     handler: (req): Promise<void> => resendVerification(deps, requireViewer(req).id),
   })
   app.post('/auth/email/undo', {
@@ -98,11 +95,7 @@ function emailRoutes(app: App, deps: AccountDeps): void {
   })
   app.post('/auth/email/verify', {
     config: { auth: 'public' },
-    schema: {
-      operationId: 'verifyEmail',
-      summary: 'Verify an email address with the flow of a link',
-      body: EmailFlow,
-    },
+    schema: { operationId: 'verifyEmail', summary: 'Verify an email address with the flow of a link', body: EmailFlow },
     handler: (req): Promise<void> => verifyEmail(deps, req.body.flow),
   })
 }

@@ -29,11 +29,7 @@ export function sessionRoutes(app: App, deps: AccountDeps): void {
   })
   app.delete('/session/:id', {
     config: { auth: { scope: ['SESSION_DELETE'] } },
-    schema: {
-      operationId: 'deleteSession',
-      summary: 'End a session by its ID or secret',
-      params: IdParams,
-    },
+    schema: { operationId: 'deleteSession', summary: 'End a session by its ID or secret', params: IdParams },
     handler: async (req) => {
       const session = parseTokenReference(req.params.id, 'session')
       await deleteSession(deps, requireViewer(req), session)

@@ -18,10 +18,7 @@ const STATE_LENGTH_MAX = 2048
 
 export const AuthorizeQueryFields = Type.Object({
   client_id: Id('ID of the application'),
-  redirect_uri: Type.String({
-    maxLength: URL_LENGTH_MAX,
-    description: 'Registered redirect URI of the application',
-  }),
+  redirect_uri: Type.String({ maxLength: URL_LENGTH_MAX, description: 'Registered redirect URI of the application' }),
   scope: Type.Optional(
     Type.String({
       maxLength: 4096,

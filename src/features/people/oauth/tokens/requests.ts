@@ -24,10 +24,7 @@ const credentials = {
 export const TokenForm = Type.Object({
   ...credentials,
   code: Type.String({ maxLength: 128 }),
-  redirect_uri: Type.String({
-    maxLength: URL_LENGTH_MAX,
-    description: 'Redirect URI of the authorization request',
-  }),
+  redirect_uri: Type.String({ maxLength: URL_LENGTH_MAX, description: 'Redirect URI of the authorization request' }),
   grant_type: Type.Optional(Type.Literal('authorization_code')),
   code_verifier: Type.Optional(Type.String({ maxLength: 128 })),
 })

@@ -13,11 +13,7 @@ export function analyticsIngestRoutes(app: App, deps: ViewDeps): void {
       limitedTokens: 'resource',
       withoutPage: 'For launchers and the service itself',
     },
-    schema: {
-      operationId: 'reportView',
-      summary: 'Report a page view',
-      body: PageView,
-    },
+    schema: { operationId: 'reportView', summary: 'Report a page view', body: PageView },
     handler: async (req) => {
       const { url, referrer } = req.body
       const caller = { address: req.clientAddress, headers: req.headers }

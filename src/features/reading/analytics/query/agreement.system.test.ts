@@ -207,10 +207,7 @@ async function recordMoney(): Promise<void> {
   const units = fc.bigInt({ min: 1n, max: 10n ** 12n })
   const shares = fc.sample(
     fc.record({ amount: units, day: fc.nat(DAYS), source: fc.constantFrom(...sources.project_id) }),
-    {
-      numRuns: RECORDS,
-      seed: SEED,
-    },
+    { numRuns: RECORDS, seed: SEED },
   )
   for (const { amount, day, source } of shares) {
     const at = START + day * 24 * HOUR_MS

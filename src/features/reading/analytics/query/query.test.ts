@@ -301,12 +301,14 @@ describe('money', () => {
       codes.push(made.json().id)
     }
     const convert = (code = '', at = START, amount = '10') =>
-      t.as(admin).post('/_internal/admin/affiliate-conversion', {
-        external_id: newId(),
-        affiliate_code_id: code,
-        at: iso(at),
-        amount,
-      })
+      t
+        .as(admin)
+        .post('/_internal/admin/affiliate-conversion', {
+          external_id: newId(),
+          affiliate_code_id: code,
+          at: iso(at),
+          amount,
+        })
     const [one = '', two = ''] = codes
     const edges = [
       convert(one),
@@ -320,11 +322,13 @@ describe('money', () => {
     assert.deepEqual(
       first,
       [
-        ...[one, two].sort().map((code) => ({
-          source_affiliate_code: code,
-          metric_kind: 'conversions',
-          conversions: code === one ? 2 : 1,
-        })),
+        ...[one, two]
+          .sort()
+          .map((code) => ({
+            source_affiliate_code: code,
+            metric_kind: 'conversions',
+            conversions: code === one ? 2 : 1,
+          })),
         { source_affiliate_code: one, metric_kind: 'revenue', revenue: '1.00' },
       ],
       'half a hundredth earns nothing, and nothing earned makes no point',
@@ -415,8 +419,5 @@ test('a store that fails answers analytics_database_error, and what needs no sto
 
 function questionBodyOf(question: Question & { start: string; end: string }) {
   const { start, end, resolution } = question
-  return {
-    time_range: { start, end, resolution },
-    return_metrics: { project_views: { bucket_by: [] } },
-  }
+  return { time_range: { start, end, resolution }, return_metrics: { project_views: { bucket_by: [] } } }
 }

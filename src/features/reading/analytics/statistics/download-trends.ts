@@ -151,10 +151,7 @@ async function countWeeks(
   const todayMs = Math.floor(now() / DAY_MS) * DAY_MS
   const grid = sliceGrid(todayMs - TREND_WEEKS * 7 * DAY_MS, todayMs, { slices: TREND_WEEKS })
   const [downloads] = await analytics.query(
-    {
-      grid,
-      metrics: [{ metric: 'project_downloads', bucketBy: ['project_id'], filterBy: {}, sources: ids }],
-    },
+    { grid, metrics: [{ metric: 'project_downloads', bucketBy: ['project_id'], filterBy: {}, sources: ids }] },
     { caller: 'download trends' },
   )
   const weeks = new Map(ids.map((id) => [id, new Array<number>(TREND_WEEKS).fill(0)]))

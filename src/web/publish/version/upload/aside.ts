@@ -187,10 +187,7 @@ type Described = {
 }
 
 /** Returns the command, and whether it contains the changelog. */
-function apiRequest({ baseUrl, projectId, values, files, scheduledAt }: Described): {
-  text: string
-  isWhole: boolean
-} {
+function apiRequest({ baseUrl, projectId, values, files, scheduledAt }: Described): { text: string; isWhole: boolean } {
   const isWhole = values.changelog.length <= CHANGELOG_SHOWN_MAX
   const parts = files.map((file, index) => ({ ...file, part: `file-${index}` }))
   const primary = parts.find((file) => file.primary)

@@ -101,11 +101,7 @@ test('files are removed, and dependencies found, kept as external files and drop
   const nothing = await send(page, path, { ...fields, do: 'search.0', 'dep_query.0': 'nothing-like-this' })
   assertSays(nothing, 400, 'No project that you can see')
   assertSays(nothing, 400, 'href="#dep_query.0"')
-  const found = await send(page, path, {
-    ...fields,
-    do: 'search.0',
-    'dep_query.0': 'https://mods.example.org/mod/oil',
-  })
+  const found = await send(page, path, { ...fields, do: 'search.0', 'dep_query.0': 'https://mods.example.org/mod/oil' })
   assertSays(found, 200, `name="dep_project" value="${oil.id}"`)
   const more = await send(page, path, { ...fields, do: 'find', dep_find: 'oil' })
   assertSays(more, 200, `name="dep_project" value="${oil.id}"`)
