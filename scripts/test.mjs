@@ -24,6 +24,8 @@ const TIERS = {
   process: {
     files: ['{src,demo}/**/*.test.ts', 'test/{rules,api,client}/**/*.test.ts'],
     not: /\.(system|engine)\.test\.ts$/,
+    // Processes also wait for the database.
+    concurrency: availableParallelism() + 1,
   },
   system: {
     files: ['{src,demo}/**/*.system.test.ts', 'test/system/**/*.test.ts'],
