@@ -95,7 +95,13 @@ export async function withBackup<T>(
       const pack = packs.find((found) => found.id === id)
       return pack && objectSource(target, pack.key)
     }
-    return act({ source: await source.open(), packs: { name: source.name, find } })
+    const opened = await source.open()
+    try {
+      return await act({ source: opened, packs: { name: source.name, find } })
+    } finally {
+      // A backup that cannot be decrypted is not read to its end.
+      opened.destroy()
+    }
   })
 }
 

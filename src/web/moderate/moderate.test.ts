@@ -159,7 +159,7 @@ test('the queue names the age of an account, its downloads and a suspension', as
   const row = async () => {
     const { body } = await as(mira).get(`${QUEUE}?query=Ruby`)
     assert.ok(body.includes(project.id))
-    return /<bdi>ruby<\/bdi>[^]*?<\/td>/.exec(body)?.[0].replace(/<[^>]*>/g, ' ') ?? ''
+    return /<bdi>ruby<\/bdi>.*?<\/td>/s.exec(body)?.[0].replace(/<[^>]*>/g, ' ') ?? ''
   }
   const first = await row()
   assert.match(first, /0 approved, 0 rejected, 0 reports/)

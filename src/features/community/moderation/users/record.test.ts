@@ -117,9 +117,10 @@ test('the queue shows the records of owners, with the same number of statements 
   await read(1)
   const [few, many] = [await read(1), await read(100)]
   assert.equal(few.queries.length, many.queries.length)
-  const rows: { ownership: { id: string }; owner_record: object }[] = many.result.json().projects
+  const rows: { ownership: { id: string }; owner_record: { created: string } }[] = many.result.json().projects
   const row = rows.find(({ ownership }) => ownership.id === owners[0]?.id)
-  const { created, ...record } = row?.owner_record as { created: string }
+  assert.ok(row)
+  const { created, ...record } = row.owner_record
   assert.deepEqual(record, { approved: 0, rejected: 1, reports: 0, downloads: 0, suspended: false })
   assert.ok(Date.parse(created) > 0)
 })
