@@ -159,8 +159,11 @@ test('arrow keys in a select do not send it; Enter and the next field do', async
 test('earlier results are dimmed, a late answer is discarded, and a failure is reported next to the list', async () => {
   const { context, page } = await open('/mods')
   const releases: (() => void)[] = []
+  const allSent = Promise.withResolvers<void>()
   await page.route(/part=list/, async (route) => {
-    await new Promise<void>((resolve) => releases.push(resolve))
+    await new Promise<void>((resolve) => {
+      if (releases.push(resolve) === 3) allSent.resolve()
+    })
     await route.continue().catch(() => {})
   })
   await box(page, 'l', 'fabric').check()
@@ -168,7 +171,7 @@ test('earlier results are dimmed, a late answer is discarded, and a failure is r
   assert.equal(queryOf(page), '')
   await box(page, 'l', 'fabric').uncheck()
   await box(page, 'o', 'open').check()
-  while (releases.length < 3) await page.waitForRequest(/part=list/)
+  await allSent.promise
   for (const release of releases.toReversed()) release()
   await settled(page, '?o=open')
   await page.unroute(/part=list/)

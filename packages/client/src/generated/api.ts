@@ -8830,8 +8830,10 @@ export interface components {
             reporters: {
                 id: string;
                 username: string;
-                /** @description Number of their closed reports */
+                /** @description Number of all their reports */
                 reports: number;
+                /** @description Number of their closed reports */
+                closed: number;
                 /** @description Number of their reports that led to action */
                 action: number;
             }[];
@@ -9934,8 +9936,10 @@ export interface components {
                 projects: number;
                 /** @description Number of reports about the user that led to action */
                 reports_action: number;
-                /** @description Number of closed reports by the user */
+                /** @description Number of reports that the user made */
                 reports_by: number;
+                /** @description Number of closed reports by the user */
+                reports_by_closed: number;
                 /** @description Number of reports by the user that led to action */
                 reports_by_action: number;
             };

@@ -100,7 +100,13 @@ export type RecordedSuspension = {
 }
 
 export type UserRecord = {
-  counts: OwnerCounts & { projects: number; reports_by: number; reports_by_action: number; reports_action: number }
+  counts: OwnerCounts & {
+    projects: number
+    reports_by: number
+    reports_by_closed: number
+    reports_by_action: number
+    reports_action: number
+  }
   projects: RecordedProject[]
   reviews: RecordedReview[]
   reports: RecordedReport[]
@@ -130,7 +136,8 @@ export async function getUserRecord(db: Db, accountId: string): Promise<UserReco
         'rejected', (select count(*) from decided where body ->> 'new_status' in ('rejected', 'withheld')),
         'reports', (select count(*) from about),
         'reports_action', (select count(*) from about join report on report.id = report_id where outcome = 'action'),
-        'reports_by', (select count(*) from report where reporter_id = ${accountId} and closed),
+        'reports_by', (select count(*) from report where reporter_id = ${accountId}),
+        'reports_by_closed', (select count(*) from report where reporter_id = ${accountId} and closed),
         'reports_by_action', (select count(*) from report where reporter_id = ${accountId} and outcome = 'action')),
       'projects', ${list(sql`select ${names}, project.status, project.published
         from owned join project on project.id = owned.project_id order by project.published desc, project.id`)},

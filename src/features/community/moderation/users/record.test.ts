@@ -72,6 +72,7 @@ test('the record has facts, projects, decisions, reports, quarantined versions a
     reports: 3,
     reports_action: 0,
     reports_by: 1,
+    reports_by_closed: 1,
     reports_by_action: 1,
   })
   assert.deepEqual(

@@ -49,10 +49,9 @@ test('reports are grouped by item, with reasons, times and the record of the rep
     { type: 'malicious', count: 1 },
   ])
   assert.ok(group.first < group.open_since && group.open_since < group.latest)
-  // Open reports say nothing about a reporter.
   assert.deepEqual(group.reporters, [
-    { id: ben.id, username: ben.username, reports: 0, action: 0 },
-    { id: ann.id, username: ann.username, reports: 1, action: 1 },
+    { id: ben.id, username: ben.username, reports: 3, closed: 0, action: 0 },
+    { id: ann.id, username: ann.username, reports: 2, closed: 1, action: 1 },
   ])
   assert.equal(group.reporter_count, 2)
 })

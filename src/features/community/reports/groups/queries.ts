@@ -9,7 +9,7 @@ const IDS_MAX = 100
 /** Maximum number of reporters that a group names: those with the most reports about the item. */
 const REPORTERS_MAX = 5
 
-export type Reporter = { id: string; username: string; reports: number; action: number }
+export type Reporter = { id: string; username: string; reports: number; closed: number; action: number }
 export type ReportedItem = { name: string; status: string | null; project_id: string | null; slug: string | null }
 export type ReportGroup = {
   item_type: ItemType
@@ -56,7 +56,8 @@ export async function listReportGroups(
       (select jsonb_agg(jsonb_build_object('type', report_type, 'count', reports) order by reports desc, report_type)
         from (select report_type, count(*) as reports from report where ${ofItem} group by report_type) type) as types,
       (select jsonb_agg(jsonb_build_object('id', account.id, 'username', account.username,
-          'reports', (select count(*) from report made where made.reporter_id = account.id and made.closed),
+          'reports', (select count(*) from report made where made.reporter_id = account.id),
+          'closed', (select count(*) from report made where made.reporter_id = account.id and made.closed),
           'action', (select count(*) from report made where made.reporter_id = account.id and made.outcome = 'action'))
           order by found.reports desc, account.username)
         from (select reporter_id, count(*) as reports from report where ${ofItem} group by reporter_id

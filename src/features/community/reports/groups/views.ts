@@ -32,7 +32,8 @@ const ReportGroupView = NamedObject('ReportGroup', {
     Type.Object({
       id: Type.String(),
       username: Type.String(),
-      reports: Type.Integer({ description: 'Number of their closed reports' }),
+      reports: Type.Integer({ description: 'Number of all their reports' }),
+      closed: Type.Integer({ description: 'Number of their closed reports' }),
       action: Type.Integer({ description: 'Number of their reports that led to action' }),
     }),
     { description: 'At most 5 reporters, those with the most reports about the item first' },
