@@ -14,7 +14,7 @@ if (major < 24 || (major === 24 && minor < 12)) {
   process.exit(1)
 }
 
-/** Half as many collections of new objects: starting an application makes many. */
+/** Applications create many objects that live briefly. A larger space for them halves the number of garbage collections. */
 const MEMORY = ['--max-semi-space-size=32']
 /** Time limit of a file, for tests that hang. */
 const TIME_LIMIT_MS = 30 * 60_000
@@ -24,7 +24,7 @@ const TIERS = {
   process: {
     files: ['{src,demo}/**/*.test.ts', 'test/{rules,api,client}/**/*.test.ts'],
     not: /\.(system|engine)\.test\.ts$/,
-    // Processes also wait for the database.
+    // Each process also waits for the database.
     concurrency: availableParallelism() + 1,
   },
   system: {

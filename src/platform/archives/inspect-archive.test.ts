@@ -250,10 +250,10 @@ describe('inspecting an archive', () => {
   })
 
   test('takes thousands of entries', async () => {
-    const zip = makeZip(Array.from({ length: 5_000 }, (_, i) => ({ name: `e/${i}`, data: `content ${i}` })))
+    const zip = makeZip(Array.from({ length: 20_000 }, (_, i) => ({ name: `e/${i}`, data: `content ${i}` })))
     const archive = await inspect(zip)
     assert.ok(archive.readable)
-    assert.equal(archive.entries.length, 5_000)
+    assert.equal(archive.entries.length, 20_000)
   })
 
   test('answers any damage with an archive, an unreadable one or a refusal', async () => {

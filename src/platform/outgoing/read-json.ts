@@ -11,11 +11,15 @@ const TIMEOUT_MS = 5_000
  * @throws Error if the service does not respond with status 200 within the limits: 5 seconds and 256 KiB, unless `limits`
  * has others.
  */
-export async function readJsonWithin(url: string, limits: Partial<CallLimits> = {}): Promise<unknown> {
+export async function readJsonWithin(
+  url: string,
+  { limits, signal }: { limits?: Partial<CallLimits>; signal?: AbortSignal } = {},
+): Promise<unknown> {
   const { status, body, truncated } = await callAddress(OPERATOR_RULES, {
     url,
     headers: { accept: 'application/json' },
     limits: { totalMs: TIMEOUT_MS, ...limits },
+    ...(signal === undefined ? {} : { signal }),
   })
   if (status !== 200) throw new Error(`The response has the status ${status}`)
   if (truncated) throw new OutgoingError('too_large')

@@ -163,7 +163,7 @@ test('the queue names the age of an account, its downloads and a suspension', as
   }
   const first = await row()
   assert.match(first, /0 approved, 0 rejected, 0 reports/)
-  assert.match(first, /Joined +2 days ago *, 1,200 downloads/)
+  assert.match(first, /Created +2 days ago *, 1,200 downloads/)
   assert.doesNotMatch(first, /Suspended/)
   const path = `/_internal/admin/user/${maker.id}/suspension`
   assert.equal((await t.as(await t.make.account({ role: 'admin' })).put(path, { reason: 'Spam' })).statusCode, 204)

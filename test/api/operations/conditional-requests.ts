@@ -9,12 +9,7 @@ import { createWorld } from './world.ts'
 /** Their responses differ each time: chosen at random, measured, or with a new flow. */
 const VARYING = new Set(['listRandomProjects', 'listRandomProjectsV2', 'getMetrics', 'getOverview', 'authorize'])
 const VARYING_HEADERS = new Set(['date', 'set-cookie', 'transfer-encoding', 'x-request-id', 'x-ratelimit-remaining'])
-const CODINGS = ['identity', 'gzip'] as const
-/** Values of `If-None-Match` for a response that the client has: every form, and every method with both codings. */
-const KNOWN = {
-  identity: { GET: (etag: string) => [etag, `"other", W/${etag}`], HEAD: () => ['*'] },
-  gzip: { GET: (etag: string) => [etag], HEAD: (etag: string) => [etag] },
-}
+const CODINGS = ['identity', 'gzip']
 
 type Answer = Awaited<ReturnType<typeof t.inject>>
 
@@ -34,7 +29,7 @@ function ownHeaders({ headers }: Answer): Record<string, unknown> {
 async function problemsOf(
   route: RouteEntry,
   request: Request,
-  coding: (typeof CODINGS)[number],
+  coding: string,
   notFound: string,
 ): Promise<{ problems: string[]; isConditional: boolean }> {
   const problems: string[] = []
@@ -54,11 +49,10 @@ async function problemsOf(
   const { etag } = get.headers
   if (etag === undefined || VARYING.has(route.operationId)) return { problems, isConditional: false }
   for (const method of ['GET', 'HEAD'] as const) {
-    if ((method === 'GET') === (coding === 'identity')) {
-      const other = await sendWith(request, method, { ...accepting, 'if-none-match': '"other"' })
-      expect(other.statusCode === get.statusCode, other, `${method} without a match is ${get.statusCode}`)
-    }
-    for (const match of KNOWN[coding][method](etag)) {
+    const other = await sendWith(request, method, { ...accepting, 'if-none-match': '"other"' })
+    expect(other.statusCode === get.statusCode, other, `${method} without a match is ${get.statusCode}`)
+    const isPlain = coding === 'identity' && method === 'GET'
+    for (const match of isPlain ? [etag, `W/${etag}`, `"other", ${etag}`, '*'] : [etag]) {
       const answer = await sendWith(request, method, { ...accepting, 'if-none-match': match })
       const { 'content-length': length, 'content-encoding': encoding } = answer.headers
       const isBare = answer.body === '' && length === undefined && encoding === undefined

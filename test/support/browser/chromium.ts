@@ -26,7 +26,7 @@ const FLAGS = [
   '--disable-sync',
   // Without a window, Chromium would place the letters of a text on whole pixels.
   '--font-render-hinting=none',
-  // A page runs axe only a few times: V8 would need longer to optimize its code than the code then saves.
+  // A page runs axe only a few times, so optimizing the code of axe takes longer than it saves.
   '--js-flags=--no-opt --no-maglev',
 ]
 
@@ -75,8 +75,8 @@ function listen(handler: Parameters<typeof createServer>[1]): Promise<Server> {
 const SKIPPED_TRANSITION = 'InvalidStateError: Transition was aborted because of invalid state. Page already revealed'
 
 /**
- * Opens a separate browser for one user. The test fails if its pages refuse to load or run a resource. Pages move only for
- * a user who asks for it, because a processor draws each frame.
+ * Opens a separate browser for one user. The test fails if its pages refuse to load or run a resource. Animations are off
+ * unless `options` turn them on, because drawing them takes processor time.
  */
 export async function newPerson(
   site: Site,

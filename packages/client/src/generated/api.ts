@@ -7237,7 +7237,7 @@ export interface components {
             username: string | null;
             /** @description Whether the mail server accepted the email */
             sent: boolean;
-            /** @description Response of the mail server, without addresses. If there is none: the reason, or the name of the file with the email */
+            /** @description Response of the mail server, without addresses. If it sent no response, the reason; without a mail server, the name of the file of the email */
             response: string;
         };
         /** MessageInput */

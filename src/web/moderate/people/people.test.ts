@@ -24,6 +24,9 @@ test('the page of a user has facts, timeline and lists, for moderators only', as
   const shown = await visitor(t, mira.token).get(path)
   assertSays(shown, 200, '0 approved, 1 rejected or withheld')
   assertSays(shown, 200, 'Was reported:')
+  // The report is open: it counts as a report about the user, and none of the user's own is closed.
+  assertSays(shown, 200, '0 of 1 report led to action')
+  assertSays(shown, 200, 'No closed reports')
   assertSays(shown, 200, 'SUPPORTER, TRANSLATOR')
   const log = await visitor(t, mira.token).get('/moderation/log')
   assert.ok(log.body.includes('Lantern &lt;/textarea&gt;') && !log.body.includes('<script>alert'))

@@ -140,7 +140,7 @@ function factsPart({ page, deps, language, t }: OwnRequest, { account, record }:
     [t('reports.user.reports-about'), t('reports.record', { action: counts.reports_action, reports: counts.reports })],
     [
       t('reports.user.reports-by'),
-      t('reports.record', { action: counts.reports_by_action, reports: counts.reports_by_closed }),
+      t('reports.reporter.record', { action: counts.reports_by_action, reports: counts.reports_by_closed }),
     ],
   ])}</div>`
   const links = html`<a class="button tight" href="${pathTo(page, userPath(account.username))}">${icon(page, 'user')}${t('reports.user.profile')}</a>`

@@ -135,7 +135,7 @@ export function reporters(page: PageContext, { reporters: shown, reporter_count 
   const { t } = page.language
   const items = shown.map(
     (reporter) =>
-      html`<li>${userLink(page, reporter)} <small class="soft">${t('reports.record', { action: reporter.action, reports: reporter.closed })}</small></li>`,
+      html`<li>${userLink(page, reporter)} <small class="soft">${t('reports.reporter.record', { action: reporter.action, reports: reporter.closed })}</small></li>`,
   )
   const more = reporter_count - shown.length
   return html`<ul>${items}${more > 0 && html`<li class="soft">${t('reports.more-reporters', { count: more })}</li>`}</ul>`

@@ -232,7 +232,7 @@ const PAGES: Partial<Record<ProblemCode, string>> = {
   read_only: PATHS.readOnly,
 }
 
-/** Renders the problems. If there are none, a sentence says so. */
+/** Renders one note for each problem. Without problems, renders one note that says so. */
 function problemNotes(page: PageContext, problems: readonly Problem[]): Part {
   const { t } = page.language
   if (problems.length === 0) return note(page, 'good', html`<p class="strong">${t('operate.no-problems')}</p>`)

@@ -12,8 +12,11 @@ declare module '#platform/jobs/queue.ts' {
 
 export const tagJobs = (deps: TagEditDeps & Pick<Deps, 'config' | 'log'>) => ({
   // Idempotent: a second run finds nothing new.
-  'tags.read-game-versions': job({ everyMinutes: 360, atMinute: 29, changesContent: true }, async () => {
-    const added = await readGameVersions(deps)
-    if (added.length > 0) deps.log.info({ versions: added.slice(0, 20) }, 'Added new game versions to the tags')
-  }),
+  'tags.read-game-versions': job(
+    { everyMinutes: 360, atMinute: 29, changesContent: true },
+    async (_payload, signal) => {
+      const added = await readGameVersions(deps, signal)
+      if (added.length > 0) deps.log.info({ versions: added.slice(0, 20) }, 'Added new game versions to the tags')
+    },
+  ),
 })

@@ -79,10 +79,12 @@ test('a version that an operator has removed or hidden stays so', async () => {
 
 test('an error of the service and another document change nothing and fail the job', async () => {
   const before = await readList()
+  const tooMany = Array.from({ length: 10_000 }, (_, n) => entry(`100.${n}`, 'release', dayAfter(0)))
   for (const [body, status, reason] of [
     [{}, 500, /status 500/],
     [{ versions: {} }, 200, /GAME_VERSIONS_URL must lead to an object with a list/],
     ['x'.repeat(9 * 1024 * 1024), 200, /large/],
+    [{ versions: tooMany }, 200, /10000 new versions, which is more than the list can have/],
   ] as const) {
     answer(body, status)
     await assert.rejects(t.runJob('tags.read-game-versions'), reason)

@@ -6,7 +6,7 @@ import { MIB } from '#lib/text/sizes.ts'
 import { DAY_MS } from '#lib/time.ts'
 import { readJsonWithin } from '#platform/outgoing/read-json.ts'
 import type { Deps } from '#ports/deps.ts'
-import { type EnumValueRow, tagListsOf } from '#taxonomy/taxonomy-files.ts'
+import { type EnumValueRow, TAG_LISTS, tagListsOf } from '#taxonomy/taxonomy-files.ts'
 import { readEditedLists } from './queries.ts'
 import { type TagEditDeps, updateTagList } from './update-tag-list.ts'
 
@@ -30,10 +30,13 @@ const TYPES = { release: 'release', snapshot: 'snapshot', old_beta: 'beta', old_
  * @returns the names of the added versions.
  * @throws Error if the service does not respond with a manifest, ApiError `conflict` if an operator has edited the list.
  */
-export async function readGameVersions(deps: TagEditDeps & Pick<Deps, 'config'>): Promise<string[]> {
+export async function readGameVersions(
+  deps: TagEditDeps & Pick<Deps, 'config'>,
+  signal: AbortSignal,
+): Promise<string[]> {
   const { db, config, now, taxonomyData } = deps
   if (config.versionManifestUrl === undefined) return []
-  const manifest = await readJsonWithin(config.versionManifestUrl, LIMITS)
+  const manifest = await readJsonWithin(config.versionManifestUrl, { limits: LIMITS, signal })
   if (!Value.Check(Manifest, manifest))
     throw new Error('GAME_VERSIONS_URL must lead to an object with a list `versions`')
   const edited = (await readEditedLists(db)).game_versions
@@ -47,11 +50,10 @@ export async function readGameVersions(deps: TagEditDeps & Pick<Deps, 'config'>)
   const added = [...new Map(listed.filter(isNew).map((row) => [row.value, row])).values()]
   if (added.length === 0) return []
   const newestFirst = added.toSorted((a, b) => b.created.localeCompare(a.created))
-  await updateTagList(deps, SYSTEM, {
-    list: 'game_versions',
-    rows: [...newestFirst, ...rows],
-    seen: edited?.revision ?? 0,
-  })
+  const next = [...newestFirst, ...rows]
+  if (!Value.Check(TAG_LISTS.game_versions, next))
+    throw new Error(`GAME_VERSIONS_URL has ${added.length} new versions, which is more than the list can have`)
+  await updateTagList(deps, SYSTEM, { list: 'game_versions', rows: next, seen: edited?.revision ?? 0 })
   return newestFirst.map(({ value }) => value)
 }
 

@@ -33,7 +33,7 @@ const ABOUT = sql`
 /** SQL condition: whether `message` is a status change by a moderator. Members change a status under their own name. */
 const IS_DECISION = sql<boolean>`message.body ->> 'type' = 'status_change' and message.hide_identity`
 
-/** Returns the records of owners by `kind:id`, with one statement. */
+/** Returns the records of the owners that exist by `kind:id`, with one statement. */
 export async function listOwnerRecords(db: Db, owners: readonly OwnerKey[]): Promise<Map<string, OwnerRecord>> {
   if (owners.length === 0) return new Map()
   const { rows } = await sql<OwnerKey & Omit<OwnerRecord, 'created'> & { created: Date }>`
@@ -59,7 +59,8 @@ export async function listOwnerRecords(db: Db, owners: readonly OwnerKey[]): Pro
       account.suspended_at is not null and (account.suspended_until is null or account.suspended_until > now())
         as suspended
     from owner left join account on owner.kind = 'user' and account.id = owner.id
-      left join organization on owner.kind = 'organization' and organization.id = owner.id`.execute(db)
+      left join organization on owner.kind = 'organization' and organization.id = owner.id
+    where account.id is not null or organization.id is not null`.execute(db)
   return new Map(
     rows.map(({ kind, id, created, ...record }) => [`${kind}:${id}`, { ...record, created: created.toISOString() }]),
   )

@@ -12,7 +12,7 @@ export const DeliveryView = NamedObject('MailDelivery', {
   sent: Type.Boolean({ description: 'Whether the mail server accepted the email' }),
   response: Type.String({
     description:
-      'Response of the mail server, without addresses. If there is none: the reason, or the name of the file with the email',
+      'Response of the mail server, without addresses. If it sent no response, the reason; without a mail server, the name of the file of the email',
   }),
 })
 export type DeliveryView = Static<typeof DeliveryView>
