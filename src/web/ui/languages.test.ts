@@ -61,7 +61,7 @@ test('every file of messages has the same sorted keys in every language, and no 
 
 /** Texts that are only shown if the instance has a mail server, or that claim nothing about a particular email. */
 const ABOUT_MAIL =
-  /^(?:operate|layout\.quiet|notifications\.unsubscribe)\.|^(?:done\.mail-sent|done\.verified|ops\.invitations\.mailed|notifications\.email\.(?:text|no-address))$/
+  /^(?:operate|layout\.quiet|notifications\.unsubscribe)\.|^(?:done\.verified|ops\.invitations\.mailed|notifications\.email\.(?:text|no-address))$/
 
 test('a text that says that an email is sent has a variant for an instance without a mail server', () => {
   const says =

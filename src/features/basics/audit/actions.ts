@@ -91,6 +91,7 @@ export const AUDIT_ACTIONS = [
   'search.rebuild_requested',
   'job.retried',
   'job.discarded',
+  'mail.read',
   'mail.tested',
   'storage.measured',
   'settings.changed',

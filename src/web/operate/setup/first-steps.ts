@@ -22,6 +22,7 @@ import { hiddenField, textField } from '#web/ui/parts/fields.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'
 import { status } from '#web/ui/parts/status.ts'
 import { showOperator } from '../sections.ts'
+import { mailVariables, variables } from '../variables.ts'
 
 /** Number of projects of the demo that the page writes. */
 const DEMO_PROJECTS = 40
@@ -159,52 +160,35 @@ function demoPart(page: PageContext, { hasProjects, signIns }: { hasProjects: bo
   })
 }
 
-type Variable = { name: string; value: Part; isSet: boolean }
-
-/** Renders settings of the environment: the value, its source, and how to change it. */
-function variables(page: PageContext, rows: readonly Variable[]): Markup {
-  const { t, rich } = page.language
-  const source = (isSet: boolean) => (isSet ? t('operate.steps.source.set') : t('operate.steps.source.default'))
-  return html`<dl class="pairs wide">${rows.map(({ name, value, isSet }) => html`<dt><code>${name}</code></dt><dd>${value}<br><small>${source(isSet)}</small></dd>`)}</dl>
-<p class="hint">${rich('operate.steps.change', { names: html`<code>${rows.map(({ name }) => name).join(', ')}</code>`, file: html`<code>/etc/depot.env</code>` })}</p>`
-}
-
 function urlPart(page: PageContext, { config }: Pick<Deps, 'config'>): Markup {
   const { t } = page.language
   const { baseUrl, isBaseUrlGuessed } = config.http
   const warning =
     isBaseUrlGuessed &&
     html`<p>${status(page, { kind: 'wait', icon: 'wait', label: t('operate.problem.base_url', { url: baseUrl }) })}</p>`
-  const rows = [
-    { name: 'BASE_URL', value: html`<code>${baseUrl}</code>`, isSet: config.variables.includes('BASE_URL') },
-  ]
+  const rows = [{ name: 'BASE_URL', value: html`<code>${baseUrl}</code>` }]
   return sheetPart({
     id: 'step-url',
     title: t('operate.steps.url'),
     text: t('operate.steps.url.text'),
-    content: html`${warning}${variables(page, rows)}`,
+    content: html`${warning}${variables(page, config, rows)}`,
   })
 }
 
 function mailPart(page: PageContext, config: Config): Markup {
   const { t } = page.language
-  const { mail } = config
-  const server =
-    mail.kind === 'smtp' ? html`<code>${new URL(mail.url.reveal()).host}</code>` : t('operate.steps.mail.none')
   const test = html`<p><a href="${pathTo(page, '/operator/mail')}">${t('operate.steps.mail.test')}</a></p>`
   return sheetPart({
     id: 'step-mail',
     title: t('operate.mail'),
     text: t(mailKey(page, 'operate.steps.mail.text')),
-    content: html`${variables(page, [
-      { name: 'SMTP_URL', value: server, isSet: config.variables.includes('SMTP_URL') },
-      { name: 'MAIL_FROM', value: html`<code>${mail.from}</code>`, isSet: config.variables.includes('MAIL_FROM') },
-    ])}${test}`,
+    content: html`${mailVariables(page, config)}${test}`,
   })
 }
 
-function gameVersionsPart(page: PageContext, { versionManifestUrl, variables: set }: Config): Markup {
+function gameVersionsPart(page: PageContext, config: Config): Markup {
   const { t } = page.language
+  const { versionManifestUrl } = config
   const name = 'GAME_VERSIONS_URL'
   const value =
     versionManifestUrl === undefined ? t('operate.steps.game-versions.none') : html`<code>${versionManifestUrl}</code>`
@@ -213,6 +197,6 @@ function gameVersionsPart(page: PageContext, { versionManifestUrl, variables: se
     id: 'step-game-versions',
     title: t('operate.steps.game-versions'),
     text: t('operate.steps.game-versions.text'),
-    content: html`${variables(page, [{ name, value, isSet: set.includes(name) }])}${tags}`,
+    content: html`${variables(page, config, [{ name, value }])}${tags}`,
   })
 }

@@ -1,8 +1,11 @@
 // Outgoing email: queued, sent and rejected emails, and a test email to oneself.
 
+import { actorOf } from '#features/basics/audit/actor.ts'
 import { loadMail } from '#features/operation/overview/mail/queries.ts'
+import { readMail } from '#features/operation/overview/mail/read-mail.ts'
 import { sendTestMail } from '#features/operation/overview/mail/send-test-mail.ts'
 import type { DeliveryView, MailView } from '#features/operation/overview/mail/views.ts'
+import { notFound } from '#lib/errors.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { userPath, withQuery } from '#web/kit/paths.ts'
@@ -12,15 +15,17 @@ import { type Language, messageOr } from '#web/ui/languages.ts'
 import { mailKey } from '#web/ui/mail-texts.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { buttonForm } from '#web/ui/parts/fields.ts'
-import { sheetHead } from '#web/ui/parts/frame.ts'
+import { sheetHead, sheetPart } from '#web/ui/parts/frame.ts'
 import { emptyState, note, segments } from '#web/ui/parts/lists.ts'
 import { status } from '#web/ui/parts/status.ts'
 import { listTable, nameCell } from '#web/ui/parts/tables.ts'
 import { showOperator } from '../sections.ts'
+import { mailVariables } from '../variables.ts'
 import { taskName } from './jobs-table.ts'
 
 const PATH = '/operator/mail'
 const ROWS = 50
+const ID = /^[1-9]\d{0,14}$/
 const SHOWN = ['all', 'sent', 'rejected'] as const
 
 type Shown = { mail: MailView; shown: (typeof SHOWN)[number] }
@@ -36,11 +41,36 @@ export function mailPages(pages: Pages): void {
     show: showMail,
     commands: { test: sendTest },
   })
+  pages.own('GET', `${PATH}/:id`, 'operateWrittenMail', showWritten, {
+    role: 'admin',
+    shows: 'An email that was written to a file',
+    api: 'getWrittenMail',
+  })
+}
+
+async function showWritten(request: OwnRequest) {
+  const { page, deps, viewer, param, t } = request
+  if (!ID.test(param('id'))) throw notFound('email')
+  const { at, to, subject, text, file } = await readMail(deps, actorOf(viewer), Number(param('id')))
+  return showOperator(request, {
+    section: PATH,
+    heading: subject,
+    text: t('operate.mail.read.text'),
+    body: html`${sheetPart({
+      id: 'email',
+      content: html`<dl class="pairs wide">
+<dt>${t('operate.mail.to')}</dt><dd><bdi>${to}</bdi></dd>
+<dt>${t('operate.mail.time')}</dt><dd>${exactTime(page.language, new Date(at))}</dd>
+<dt>${t('operate.mail.file')}</dt><dd><code>outbox/${file}</code></dd></dl>
+<p class="prose plain" lang="en" dir="auto">${text}</p>`,
+    })}
+<p class="part"><a href="${pathTo(page, PATH)}">${t('operate.mail.back')}</a></p>`,
+  })
 }
 
 async function loadShown({ deps, query }: OwnRequest): Promise<Shown> {
   const shown = SHOWN.find((name) => name === query('show')) ?? 'all'
-  const before = /^[1-9]\d{0,14}$/.test(query('before')) ? Number(query('before')) : undefined
+  const before = ID.test(query('before')) ? Number(query('before')) : undefined
   const isSent = shown === 'all' ? undefined : shown === 'sent'
   return { shown, mail: await loadMail(deps, { isSent, before, limit: ROWS }) }
 }
@@ -48,12 +78,11 @@ async function loadShown({ deps, query }: OwnRequest): Promise<Shown> {
 /** The list of deliveries has the response, so that a rejected email is not an error of the form. */
 async function sendTest({ deps, viewer }: OwnRequest): Promise<Outcome> {
   const { sent } = await sendTestMail(deps, viewer)
-  return sent ? { done: 'mail-sent' } : { with: { test: 'rejected' } }
+  return { with: { test: sent ? 'accepted' : 'rejected' } }
 }
 
 function showMail(request: OwnRequest, { mail, shown }: Shown, form: FormState) {
-  const { page, query, account, t, rich } = request
-  const isRejected = !form.isSubmitted && query('test') === 'rejected'
+  const { page, deps, query, account, t, rich } = request
   const test = buttonForm(page, {
     action: pathTo(page, PATH),
     text: t(mailKey(page, 'operate.mail.test')),
@@ -61,7 +90,7 @@ function showMail(request: OwnRequest, { mail, shown }: Shown, form: FormState) 
   })
   const from = html`<code>${mail.transport.from}</code>`
   const notes = [
-    isRejected && note(page, 'bad', html`<p>${t('operate.mail.test-rejected')}</p>`, { role: 'status' }),
+    form.isSubmitted ? false : testNote(request, query('test'), mail),
     mail.transport.kind === 'outbox' &&
       note(page, 'warn', html`<p>${rich('operate.mail.folder', { setting: html`<code>SMTP_URL</code>` })}</p>`),
   ].filter((part) => part !== false)
@@ -73,11 +102,21 @@ function showMail(request: OwnRequest, { mail, shown }: Shown, form: FormState) 
     form,
     ...(notes.length === 0 ? {} : { notes }),
     body: html`${tiles(page, mail)}
+${sheetPart({ id: 'settings', title: t('operate.mail.settings'), content: mailVariables(page, deps.config) })}
 ${waiting(page, mail)}
 ${sheetHead({ title: t(mailKey(page, 'operate.mail.deliveries')), isRuled: true, text: t('operate.mail.deliveries.text'), action: filters(page, shown) })}
 ${deliveries(page, mail)}
 ${mail.next !== null && html`<p class="part"><a href="${pathTo(page, withQuery(PATH, { show: shown, before: String(mail.next) }))}">${t('operate.older')}</a></p>`}`,
   })
+}
+
+/** Says where the test email went, with the response of the server. */
+function testNote({ page, account, rich }: OwnRequest, result: string, { deliveries }: MailView): Part {
+  const test = deliveries.find(({ kind, username }) => kind === 'test' && username === account.username)
+  if (test === undefined || (result !== 'accepted' && result !== 'rejected')) return false
+  const values = { email: html`<bdi>${account.email}</bdi>`, response: html`<code dir="auto">${test.response}</code>` }
+  const text = result === 'rejected' ? 'operate.mail.test-rejected' : mailKey(page, 'operate.mail.test-accepted')
+  return note(page, result === 'rejected' ? 'bad' : 'good', html`<p>${rich(text, values)}</p>`, { role: 'status' })
 }
 
 function filters(page: PageContext, current: Shown['shown']): Markup {
@@ -158,7 +197,7 @@ function deliveries(page: PageContext, mail: MailView): Markup {
 
 function deliveryRow(
   page: PageContext,
-  { kind, username, sent, response, at }: DeliveryView,
+  { id, kind, username, sent, response, at }: DeliveryView,
 ): { cells: readonly Part[] } {
   const { language } = page
   const { t } = language
@@ -168,9 +207,15 @@ function deliveryRow(
       : html`<a href="${pathTo(page, userPath(username))}"><bdi>${username}</bdi></a>`
   const time = exactTime(language, new Date(at))
   const shown = html`<span lang="en" dir="auto">${response}</span>`
+  const name = kindName(language, kind)
+  const isFile = sent && response.endsWith('.eml')
   return {
     cells: [
-      nameCell({ name: kindName(language, kind), near: shown, least: [html`${to}, ${time}`] }),
+      nameCell({
+        name: isFile ? html`<a href="${pathTo(page, `${PATH}/${id}`)}">${name}</a>` : name,
+        near: shown,
+        least: [html`${to}, ${time}`],
+      }),
       to,
       sent
         ? status(page, { kind: 'good', icon: 'check', label: t(mailKey(page, 'operate.mail.accepted')) })

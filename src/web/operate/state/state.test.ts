@@ -236,18 +236,19 @@ test('repairs work in read-only mode, as in the API', async () => {
 
 test('a test email is sent, and a rejected one shows the response of the server', async () => {
   const sent = await admin.send('/operator/mail', '/operator/mail')
-  assertSays(
-    await admin.get(assertLeads(sent, '/operator/mail?done=mail-sent')),
-    200,
-    'The test email is in the folder',
-  )
+  const written = await admin.get(assertLeads(sent, '/operator/mail?test=accepted'))
+  assertSays(written, 200, /The test email to <bdi>[^<]+<\/bdi> is in the folder “outbox” of the data folder: <code/)
+  const [, path = ''] = /href="(\/operator\/mail\/\d+)">Test email</.exec(written.body) ?? []
+  assertSays(await admin.get(path), 200, /outbox\/[^<]+\.eml<[\s\S]*Hello olga/)
+  for (const missing of ['/operator/mail/0', '/operator/mail/x', '/operator/mail/999999'])
+    assert.equal((await admin.get(missing)).statusCode, 404, missing)
   rejection = Object.assign(new Error('refused'), { response: '550 <olga@example.org> is unknown' })
   const refused = await admin.send('/operator/mail', '/operator/mail')
   rejection = undefined
   const page = await admin.get(assertLeads(refused, '/operator/mail?test=rejected'))
-  assertSays(page, 200, 'The mail server rejected the test email.')
+  assertSays(page, 200, 'The mail server rejected the test email to ')
   assertSays(page, 200, '550 <[address]> is unknown')
-  assert.ok(!page.body.includes('olga@example.org'))
+  assert.ok(!page.body.includes('550 <olga@example.org>'))
   const accepted = await admin.get('/operator/mail?show=sent')
   // Without a mail server, the page says nowhere that an email was sent.
   assertSays(accepted, 200, 'Written in 24 hours')

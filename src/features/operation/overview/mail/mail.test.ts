@@ -5,7 +5,7 @@ import { DAY_MS } from '#lib/time.ts'
 import { mailError } from '#ports/mail/mail.ts'
 import { ADMIN_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
-import type { MailView } from './views.ts'
+import type { MailView, WrittenMailView } from './views.ts'
 
 const MAIL = '/_internal/admin/mail'
 const KEY = { headers: { 'x-admin-key': ADMIN_KEY } }
@@ -54,6 +54,47 @@ test('a sent email is listed with the response', async () => {
     ['reset-password', person.id, person.username, true],
   )
   assert.match(delivery?.response ?? '', /\.eml$/)
+})
+
+test('operators read an email that was written to a file, and the audit log has it', async () => {
+  const { deliveries } = await read()
+  const [delivery] = deliveries
+  const admin = await t.make.account({ role: 'admin' })
+  const answer = await t.as(admin).get(`${MAIL}/${delivery?.id}`)
+  assert.equal(answer.statusCode, 200, answer.body)
+  const { file, to, subject, text }: WrittenMailView = answer.json()
+  assert.equal(file, delivery?.response)
+  assert.match(to, /^[^@\s]+@[^@\s]+$/)
+  assert.ok(subject.length > 0)
+  assert.match(text, /^https:\/\/depot\.test\/account\/reset-password\?flow=\S+$/m)
+  const entry = await t.deps.db
+    .selectFrom('audit_entry')
+    .selectAll()
+    .where('action', '=', 'mail.read')
+    .executeTakeFirst()
+  assert.deepEqual(
+    [entry?.actor_id, entry?.subject_id, entry?.details],
+    [admin.id, delivery?.account_id, { kind: 'reset-password', file }],
+  )
+  // The file of another server, or one that was deleted.
+  await t.deps.db
+    .updateTable('mail_delivery')
+    .set({ response: file.replace(/^20/, '19') })
+    .where('id', '=', delivery?.id ?? 0)
+    .execute()
+  assertError(await t.as(admin).get(`${MAIL}/${delivery?.id}`), 404, 'not_found')
+  await t.deps.db
+    .updateTable('mail_delivery')
+    .set({ response: '../../settings.eml' })
+    .where('id', '=', delivery?.id ?? 0)
+    .execute()
+  assertError(await t.as(admin).get(`${MAIL}/${delivery?.id}`), 404, 'not_found')
+  await t.deps.db
+    .updateTable('mail_delivery')
+    .set({ response: file })
+    .where('id', '=', delivery?.id ?? 0)
+    .execute()
+  assertError(await t.as(admin).get(`${MAIL}/0`), 400, 'invalid_input')
 })
 
 test('a rejected email is listed with the response of the server, without addresses, and sent by a retry', async () => {
@@ -128,6 +169,7 @@ test('bad input names its field, and others than operators find nothing', async 
   const token = t.as(await t.make.pat(await t.make.account({ role: 'admin' })))
   for (const caller of [t.anyone, moderator, token]) {
     assertError(await caller.get(MAIL), 404, 'not_found')
+    assertError(await caller.get(`${MAIL}/1`), 404, 'not_found')
     assertError(await caller.post(`${MAIL}/test`), 404, 'not_found')
   }
 })

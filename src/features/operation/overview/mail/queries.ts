@@ -33,6 +33,11 @@ export async function listDeliveries(db: Db, { isSent, before, limit }: Delivery
     .execute()
 }
 
+export async function findDelivery(db: Db, id: number): Promise<Omit<DeliveryRow, 'username'> | undefined> {
+  const columns = ['id', 'at', 'kind', 'account_id', 'is_sent', 'response'] as const
+  return db.selectFrom('mail_delivery').select(columns).where('id', '=', id).executeTakeFirst()
+}
+
 export async function loadMail(
   { db, config, now }: Pick<Deps, 'db' | 'config' | 'now'>,
   filter: DeliveryFilter,
@@ -43,9 +48,9 @@ export async function loadMail(
   const { limit } = filter
   const rows = await listDeliveries(db, { ...filter, limit: limit + 1 })
   const jobs = await listJobs(db, { tasks: MAIL_TASKS }, { limit: JOBS_SHOWN, offset: 0 })
-  const { kind, from } = config.mail
+  const { mail } = config
   return {
-    transport: { kind, from },
+    transport: { kind: mail.kind, from: mail.from, server: mail.kind === 'smtp' ? serverOf(mail.url.reveal()) : null },
     queued: sum(({ due, scheduled, running }) => due + scheduled + running),
     retrying: sum(({ retrying }) => retrying),
     failed: sum(({ failed }) => failed),
@@ -54,6 +59,11 @@ export async function loadMail(
     deliveries: rows.slice(0, limit).map(toDeliveryView),
     next: rows.length > limit ? (rows[limit - 1]?.id ?? null) : null,
   }
+}
+
+function serverOf(url: string): string {
+  const { protocol, host } = new URL(url)
+  return `${protocol}//${host}`
 }
 
 async function countDay(db: Db, since: Date): Promise<{ sent: number; rejected: number }> {

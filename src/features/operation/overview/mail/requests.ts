@@ -1,4 +1,4 @@
-// The request for outgoing email.
+// The requests for outgoing email.
 import Type from 'typebox'
 
 export const MailQuery = Type.Object({
@@ -9,4 +9,8 @@ export const MailQuery = Type.Object({
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 500, default: 50, description: 'Maximum number of deliveries' }),
   ),
+})
+
+export const DeliveryParams = Type.Object({
+  id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'ID of the delivery' }),
 })

@@ -23,6 +23,9 @@ export const MailView = NamedObject('OutgoingMail', {
       description: '`smtp`: emails are sent to a mail server. `outbox`: emails are files in the data folder',
     }),
     from: Type.String({ description: 'Sender of all emails' }),
+    server: Nullable(
+      Type.String({ description: 'Mail server of `SMTP_URL`, without the user and the password; null for `outbox`' }),
+    ),
   }),
   queued: Type.Integer({ description: 'Emails that wait or are being sent' }),
   retrying: Type.Integer({ description: 'Emails that were rejected and are tried again' }),
@@ -33,6 +36,16 @@ export const MailView = NamedObject('OutgoingMail', {
   next: Nullable(Type.Integer({ description: '`before` of the next page; null on the last page' })),
 })
 export type MailView = Static<typeof MailView>
+
+export const WrittenMailView = NamedObject('WrittenMail', {
+  id: Type.Integer({ description: 'ID of the delivery' }),
+  file: Type.String({ description: 'Name of the file in `DATA_DIR/outbox`' }),
+  at: Timestamp,
+  to: Type.String({ description: 'Address of the recipient' }),
+  subject: Type.String(),
+  text: Type.String({ description: 'Plain text of the email' }),
+})
+export type WrittenMailView = Static<typeof WrittenMailView>
 
 export const TestResultView = NamedObject('TestMailResult', {
   sent: Type.Boolean({ description: 'Whether the mail server accepted the email' }),
