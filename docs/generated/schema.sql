@@ -480,6 +480,13 @@ create table instance (
   constraint instance_pkey PRIMARY KEY (only_row)
 );
 
+create table instance_check (
+  name text not null,
+  at timestamp with time zone not null,
+  value jsonb not null,
+  constraint instance_check_pkey PRIMARY KEY (name)
+);
+
 create table instance_copy (
   only_row boolean default true not null,
   writer text collate "C" not null,
@@ -600,6 +607,7 @@ create table invitation (
 create table job_schedule (
   job text not null,
   slot bigint not null,
+  every_minutes integer,
   constraint job_schedule_pkey PRIMARY KEY (job)
 );
 

@@ -112,6 +112,8 @@ export type Config = {
   loaderMetadata: Readonly<Record<string, string>>
   /** URL of a manifest with new versions for the tags. */
   versionManifestUrl: string | undefined
+  /** The feed of releases of Depot. */
+  releasesUrl: string | undefined
   accounts: {
     /** Days in which a deletion can be undone; 0: not at all. */
     deletionDays: number

@@ -157,6 +157,12 @@ export const SERVER_VARIABLES = {
       'releaseTime). Depot reads it every 6 hours and adds versions that are newer than its list. Default: operators add them.',
     example: 'https://meta.example.org/version_manifest.json',
   }),
+  RELEASES_URL: address({
+    description:
+      'URL of the releases of Depot in the format of the API of GitHub, Forgejo and Gitea. Depot reads it every day and ' +
+      'tells operators about a new release. Default: it does not ask.',
+    example: 'https://code.example.org/api/v1/repos/depot/depot/releases',
+  }),
   BACKUP_RECIPIENT: optional({
     pattern: '^age1[a-z0-9]{20,4000}(?:[ ,]+age1[a-z0-9]{20,4000}){0,9}$',
     description:

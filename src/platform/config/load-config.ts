@@ -146,6 +146,7 @@ function group(env: Env): Omit<Config, 'variables'> {
     scanner: scannerConfig(env),
     loaderMetadata: parseLoaderMetadata(env.LOADER_METADATA ?? '{}') ?? {},
     versionManifestUrl: env.GAME_VERSIONS_URL,
+    releasesUrl: env.RELEASES_URL,
     audit: { retentionDays: env.AUDIT_RETENTION, addressDays: env.AUDIT_ADDRESS_RETENTION },
     changes: { keptDays: env.CHANGES_KEPT_DAYS },
     outgoing: outgoingRules(env),

@@ -383,6 +383,12 @@ export interface Instance {
   only_row: Generated<boolean>;
 }
 
+export interface InstanceCheck {
+  at: Timestamp;
+  name: string;
+  value: Json;
+}
+
 export interface InstanceCopy {
   damaged_at: Timestamp | null;
   only_row: Generated<boolean>;
@@ -470,6 +476,7 @@ export interface Invitation {
 }
 
 export interface JobSchedule {
+  every_minutes: number | null;
   job: string;
   slot: number;
 }
@@ -1186,6 +1193,7 @@ export interface DB {
   image: Image;
   impact_report: ImpactReport;
   instance: Instance;
+  instance_check: InstanceCheck;
   instance_copy: InstanceCopy;
   instance_error: InstanceError;
   instance_figure: InstanceFigure;

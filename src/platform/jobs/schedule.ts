@@ -59,12 +59,12 @@ async function enqueueDue(pool: pg.Pool, schedule: Schedule): Promise<void> {
   await pool.query(
     `with clock as (select floor(extract(epoch from now()) / 60)::bigint as minute),
     wanted as (
-      select job, minute - (minute - at_minute) % every_minutes as slot
+      select job, every_minutes, minute - (minute - at_minute) % every_minutes as slot
       from clock, unnest($1::text[], $2::int[], $3::int[]) as entry (job, every_minutes, at_minute)
     ),
-    added as (insert into job_schedule (job, slot) select job, slot from wanted on conflict do nothing),
+    added as (insert into job_schedule (job, slot, every_minutes) select job, slot, every_minutes from wanted on conflict do nothing),
     due as (
-      update job_schedule known set slot = wanted.slot from wanted
+      update job_schedule known set slot = wanted.slot, every_minutes = wanted.every_minutes from wanted
       where known.job = wanted.job and known.slot <> wanted.slot returning known.job
     )
     select graphile_worker.add_job(job, payload => '{}'::json, max_attempts => $4::int, job_key => 'schedule:' || job)

@@ -58,7 +58,7 @@ function listen(server: Server): Promise<number> {
 }
 
 /** Creates a certificate authority and a certificate that is valid for a day. */
-function makeCertificate(host: string, folder: string): { key: Buffer; cert: Buffer } {
+export function makeCertificate(host: string, folder: string): { key: Buffer; cert: Buffer } {
   const at = (name: string): string => join(folder, name)
   const openssl = (...args: string[]): unknown => execFileSync('openssl', args, { stdio: 'ignore' })
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']

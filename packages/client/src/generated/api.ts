@@ -7049,6 +7049,55 @@ export interface components {
             figures: components["schemas"]["InstanceFigures"];
             /** @description Background jobs by type */
             tasks: components["schemas"]["TaskCounts"][];
+            /** @description Recurring jobs, the next first */
+            recurring: {
+                /** @description Type of the job */
+                task: string;
+                every_minutes: number;
+                /**
+                 * Format: date-time
+                 * @description When it was last due
+                 */
+                last: string;
+                /**
+                 * Format: date-time
+                 * @description When it is due next
+                 */
+                next: string;
+            }[];
+            totals: {
+                accounts: number;
+                /** @description Public projects */
+                projects: number;
+                /** @description Public versions */
+                versions: number;
+                /** @description Files of public versions */
+                files: number;
+                /** @description Downloads of all projects */
+                downloads: number;
+                /** @description Size of all files at the last measurement */
+                file_bytes: number | null;
+            };
+            moderation: {
+                /** @description Items with open reports */
+                reports: number;
+                /** @description Threads whose last message is not by a moderator */
+                threads: number;
+                /** @description Versions in quarantine */
+                quarantined: number;
+                /** @description Advisories that wait for a decision */
+                advisories: number;
+            };
+            /**
+             * Format: date-time
+             * @description End of the certificate of `BASE_URL`; null if it is unknown
+             */
+            certificate_until: string | null;
+            /** @description The newest release of `RELEASES_URL`, if it is newer than this version */
+            new_release: {
+                version: string;
+                url: string;
+            } | null;
             in_review: {
                 projects: number;
                 /**
@@ -7071,10 +7120,10 @@ export interface components {
         /** InstanceProblem */
         InstanceProblem: {
             /**
-             * @description `dependency`: a part does not work (`name`, `status`). `jobs_failed`: jobs failed on their last attempt (`count`, `tasks`). `jobs_waiting`: no worker runs due jobs (`seconds`). `mail_rejected`: emails cannot be sent (`count`, `response`). `mail_in_folder`: no mail server is set. `errors`: many 5xx in the last 15 minutes (`failed`, `requests`). `slow`: slow responses in the last 15 minutes (`p95_ms`). `disk_full`: little free space (`free_bytes`, `total_bytes`). `disk_filling`: the disk is full soon (`days`). `backup_missing`: no backup is known. `backup_old`: age of the last backup (`days`). `backup_incomplete`: files were missing (`files`). `backup_late`: scheduled backups fail; age of the last good one (`hours`). `orphaned_files`: files to which nothing refers (`files`, `bytes`). `review_waiting`: projects wait for a review (`projects`, `days`). `scans_waiting`: files wait for the scanner (`versions`, `hours`). `base_url`: BASE_URL is a guess (`url`). `read_only`: the instance is read-only
+             * @description `dependency`: a part does not work (`name`, `status`). `jobs_failed`: jobs failed on their last attempt (`count`, `tasks`). `jobs_waiting`: no worker runs due jobs (`seconds`). `mail_rejected`: emails cannot be sent (`count`, `response`). `mail_in_folder`: no mail server is set. `errors`: many 5xx in the last 15 minutes (`failed`, `requests`). `slow`: slow responses in the last 15 minutes (`p95_ms`). `disk_full`: little free space (`free_bytes`, `total_bytes`). `disk_filling`: the disk is full soon (`days`). `backup_missing`: no backup is known. `backup_old`: age of the last backup (`days`). `backup_incomplete`: files were missing (`files`). `backup_late`: scheduled backups fail; age of the last good one (`hours`). `orphaned_files`: files to which nothing refers (`files`, `bytes`). `review_waiting`: projects wait for a review (`projects`, `days`). `scans_waiting`: files wait for the scanner (`versions`, `hours`). `scanner_failing`: the scanner has failed at least twice (`versions`, `response`). `certificate_ending`: the certificate of BASE_URL ends (`days`; 0 if it has ended). `release_available`: a newer release of Depot (`version`, `url`). `base_url`: BASE_URL is a guess (`url`). `read_only`: the instance is read-only
              * @enum {string}
              */
-            code: "dependency" | "jobs_failed" | "jobs_waiting" | "mail_rejected" | "mail_in_folder" | "errors" | "slow" | "disk_full" | "disk_filling" | "backup_missing" | "backup_old" | "backup_incomplete" | "backup_late" | "orphaned_files" | "review_waiting" | "scans_waiting" | "base_url" | "read_only";
+            code: "dependency" | "jobs_failed" | "jobs_waiting" | "mail_rejected" | "mail_in_folder" | "errors" | "slow" | "disk_full" | "disk_filling" | "backup_missing" | "backup_old" | "backup_incomplete" | "backup_late" | "orphaned_files" | "review_waiting" | "scans_waiting" | "scanner_failing" | "certificate_ending" | "release_available" | "base_url" | "read_only";
             /** @enum {string} */
             severity: "error" | "warning";
             values: {

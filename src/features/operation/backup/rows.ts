@@ -28,6 +28,7 @@ const STATE_TABLES = [
 const OMITTED_TABLES = [
   ...STATE_TABLES,
   'first_admin_link',
+  'instance_check',
   'instance_copy',
   'job_schedule',
   'upload',

@@ -1,6 +1,8 @@
-// The jobs that measure the storage and delete old figures.
+// The jobs that measure the storage, check the instance, and delete old figures.
 import { job } from '#platform/jobs/job.ts'
 import type { Deps } from '#ports/deps.ts'
+import { checkCertificate } from './checks/check-certificate.ts'
+import { readReleases } from './checks/read-releases.ts'
 import { HOURS_RETAINED_MS, MINUTES_RETAINED_MS } from './figures/periods.ts'
 import { deleteOldFigures } from './figures/queries.ts'
 import { DELIVERIES_RETAINED_MS, deleteOldDeliveries } from './mail/queries.ts'
@@ -8,12 +10,20 @@ import { type MeasureDeps, recordMeasure } from './storage/measure-storage.ts'
 
 declare module '#platform/jobs/queue.ts' {
   interface Jobs {
+    'overview.check-certificate': NoPayload
     'overview.expire': NoPayload
+    'overview.read-releases': NoPayload
     'storage.measure': NoPayload
   }
 }
 
-export const overviewJobs = (deps: MeasureDeps & Pick<Deps, 'db' | 'now'>) => ({
+export const overviewJobs = (deps: MeasureDeps & Pick<Deps, 'log'>) => ({
+  // Idempotent: each run replaces the result of the run before.
+  'overview.check-certificate': job({ everyMinutes: 360, atMinute: 19 }, (_payload, signal) =>
+    checkCertificate(deps, signal),
+  ),
+  'overview.read-releases': job({ daily: '05:49' }, (_payload, signal) => readReleases(deps, signal)),
+
   // Idempotent: a second run finds nothing.
   'overview.expire': job({ hourly: 57 }, async () => {
     const ago = (ms: number) => new Date(deps.now() - ms)

@@ -1,6 +1,8 @@
 // The overview of the instance: problems, dependencies, figures, jobs.
+import semver from 'semver'
 import type { sharedChecks } from '#features/basics/meta/readiness.ts'
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
+import { readModerationCounts } from '#features/community/moderation/queries.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import { commitId, VERSION } from '#platform/config/version.ts'
 import { noDurations, percentile } from '#platform/telemetry/figures.ts'
@@ -8,13 +10,14 @@ import type { Deps } from '#ports/deps.ts'
 import { loadTaskCounts } from './background-jobs/queries.ts'
 import { backupAgeMs, isBackupLate, readBackupState } from './backups/backup-age.ts'
 import { loadBackups } from './backups/load-backups.ts'
+import { loadChecks } from './checks/queries.ts'
 import { FIGURES, noFigures } from './figures/figures.ts'
 import { loadFigures } from './figures/load-figures.ts'
 import type { Period } from './figures/periods.ts'
 import { listFigures } from './figures/queries.ts'
 import type { FiguresView } from './figures/views.ts'
 import { findProblems } from './problems.ts'
-import { readState } from './queries.ts'
+import { listRecurringJobs, loadTotals, readState } from './queries.ts'
 import { diskSpace } from './storage/disk.ts'
 import { growthOf } from './storage/growth.ts'
 import { listMeasures } from './storage/queries.ts'
@@ -39,7 +42,10 @@ export async function loadOverview(deps: OverviewDeps, period: Period): Promise<
   const ageMs = backupAgeMs(backups, now())
   const disk = await diskSpace(config.dataDir)
   const { daysLeft } = growthOf(measures, config, disk.freeBytes)
-  const { orphan_files: files = 0, orphan_bytes: bytes = 0 } = measures.at(-1) ?? {}
+  const newest = measures.at(-1)
+  const { orphan_files: files = 0, orphan_bytes: bytes = 0 } = newest ?? {}
+  const { release, certificate } = await loadChecks(db, now())
+  const newRelease = release !== undefined && semver.gt(release.version, VERSION) ? release : undefined
   const problems = findProblems({
     ...{ now: now(), dependencies, tasks, state, disk, daysLeft, backup, orphans: { files, bytes } },
     recent: await loadRecent(db, now()),
@@ -47,6 +53,8 @@ export async function loadOverview(deps: OverviewDeps, period: Period): Promise<
     guessedUrl: config.http.isBaseUrlGuessed ? config.http.baseUrl : undefined,
     lateBackupMs: isBackupLate(ageMs, config) ? ageMs : undefined,
     isReadOnly: (await getSettings(deps)).read_only,
+    certificateUntil: certificate && new Date(certificate.until),
+    newRelease,
   })
   return {
     ...{ version: VERSION, commit: commitId(), status, problems, tasks },
@@ -60,6 +68,18 @@ export async function loadOverview(deps: OverviewDeps, period: Period): Promise<
       ]),
     ),
     figures: await loadFigures(db, period, now()),
+    recurring: (await listRecurringJobs(db)).map(({ last, next, ...job }) => ({
+      ...job,
+      last: last.toISOString(),
+      next: next.toISOString(),
+    })),
+    totals: {
+      ...(await loadTotals(db)),
+      file_bytes: newest === undefined ? null : newest.version_bytes + newest.image_bytes,
+    },
+    moderation: await loadModerationWork(db),
+    certificate_until: certificate?.until ?? null,
+    new_release: newRelease ?? null,
     in_review: { projects: state.inReview, since: state.reviewSince?.toISOString() ?? null },
     disk: { free_bytes: disk.freeBytes, total_bytes: disk.totalBytes, days_left: daysLeft },
     backup: backup ?? null,
@@ -80,4 +100,10 @@ async function loadRecent(db: Deps['db'], now: number): Promise<FiguresView['tot
     median_ms: percentile(point.durations, 0.5),
     p95_ms: percentile(point.durations, 0.95),
   }
+}
+
+/** Returns how much work waits for moderators, besides reviews. */
+async function loadModerationWork(db: Deps['db']): Promise<OverviewView['moderation']> {
+  const { reports, threads, quarantined, advisories } = await readModerationCounts(db, '')
+  return { reports, threads, quarantined, advisories }
 }

@@ -3,8 +3,10 @@ import { after, test } from 'node:test'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { DAY_MS, HOUR_MS } from '#lib/time.ts'
+import { startSchedule } from '#platform/jobs/schedule.ts'
 import { ADMIN_KEY, testApp } from '#test/support/app/test-app.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
+import { modJar } from '#test/support/http/forms.ts'
 import { noFigures } from './figures/figures.ts'
 import { findProblems, PROBLEM_CODES, type Situation } from './problems.ts'
 
@@ -32,7 +34,7 @@ test('the overview shows dependencies, figures and jobs with a constant number o
   ])
   assert.equal(result.status, 'ready')
   assert.equal(result.figures.points.length, 96)
-  assert.ok(queries.length <= 14, `${queries.length}`)
+  assert.ok(queries.length <= 19, `${queries.length}`)
 })
 
 test('failed jobs, waiting reviews, read-only mode and old backups are problems until they are solved', async () => {
@@ -86,6 +88,8 @@ test('every problem is found in the worst situation, errors first, and none in t
       reviewSince: ago(8 * DAY_MS),
       scansWaiting: 2,
       scansSince: ago(3 * HOUR_MS),
+      scansFailing: 2,
+      scanError: 'connect ECONNREFUSED',
       oldestReadySeconds: 301,
       mailResponse: '550 No',
     },
@@ -98,6 +102,8 @@ test('every problem is found in the worst situation, errors first, and none in t
     mailKind: 'outbox',
     guessedUrl: 'http://localhost:8080',
     isReadOnly: true,
+    certificateUntil: new Date(now + 6 * DAY_MS),
+    newRelease: { version: '99.0.0', url: 'https://code.example.org/depot' },
   }
   const found = findProblems(worst)
   const others = [
@@ -114,7 +120,14 @@ test('every problem is found in the worst situation, errors first, and none in t
     tasks: [],
     state: {
       ...worst.state,
-      ...{ reviewSince: null, scansSince: null, oldestReadySeconds: 300, inReview: 0, scansWaiting: 0 },
+      ...{
+        reviewSince: null,
+        scansSince: null,
+        oldestReadySeconds: 300,
+        inReview: 0,
+        scansWaiting: 0,
+        scansFailing: 0,
+      },
     },
     recent: { ...worst.recent, failed: 1, p95_ms: 1_000 },
     disk: { freeBytes: 50, totalBytes: 100 },
@@ -124,8 +137,13 @@ test('every problem is found in the worst situation, errors first, and none in t
     mailKind: 'smtp',
     guessedUrl: undefined,
     isReadOnly: false,
+    certificateUntil: new Date(now + 22 * DAY_MS),
+    newRelease: undefined,
   }
   assert.deepEqual(findProblems(best), [])
+  const ending = (days: number) => findProblems({ ...best, certificateUntil: new Date(now + days * DAY_MS) })
+  assert.deepEqual(ending(20), [{ code: 'certificate_ending', severity: 'warning', values: { days: 20 } }])
+  assert.deepEqual(ending(-3), [{ code: 'certificate_ending', severity: 'error', values: { days: 0 } }])
 })
 
 test('the state of the search index shows what it contains and whether a rebuild is requested', async () => {
@@ -147,4 +165,27 @@ test('others than operators find nothing', async () => {
     for (const path of ['overview', 'backups', 'search-index'])
       assertError(await caller.get(`/_internal/admin/${path}`), 404, 'not_found')
   }
+})
+
+test('the overview has totals, the work of moderators, and recurring jobs with their last and next turn', async () => {
+  const before = (await read('overview')).totals
+  const project = await t.make.project()
+  await t.make.file({ version: await t.make.version({ project }), project, bytes: modJar('totals') })
+  await t.deps.db.updateTable('project').set({ downloads: 7 }).where('id', '=', project.id).execute()
+  const { totals, moderation, recurring } = await read('overview')
+  const added = { accounts: 1, projects: 1, versions: 1, files: 1, downloads: 7 }
+  for (const [name, count] of Object.entries(added)) assert.equal(totals[name], before[name] + count, name)
+  assert.equal(totals.file_bytes, null)
+  assert.deepEqual(moderation, { reports: 0, threads: 0, quarantined: 0, advisories: 0 })
+  assert.deepEqual(recurring, [])
+  const { stop } = await startSchedule({
+    pool: t.deps.pool,
+    schedule: [{ job: 'files.sweep', everyMinutes: 60, atMinute: 17 }],
+    log: t.deps.log,
+  })
+  await stop()
+  const [job] = (await read('overview')).recurring
+  assert.deepEqual([job.task, job.every_minutes], ['files.sweep', 60])
+  assert.match(job.last, /:17:00\.000Z$/)
+  assert.equal(Date.parse(job.next) - Date.parse(job.last), HOUR_MS)
 })

@@ -27,6 +27,9 @@ export const PROBLEM_CODES = [
   'orphaned_files',
   'review_waiting',
   'scans_waiting',
+  'scanner_failing',
+  'certificate_ending',
+  'release_available',
   'base_url',
   'read_only',
 ] as const
@@ -43,7 +46,9 @@ export const ProblemView = NamedObject('InstanceProblem', {
       'known. `backup_old`: age of the last backup (`days`). `backup_incomplete`: files were missing (`files`). ' +
       '`backup_late`: scheduled backups fail; age of the last good one (`hours`). ' +
       '`orphaned_files`: files to which nothing refers (`files`, `bytes`). `review_waiting`: projects wait for a ' +
-      'review (`projects`, `days`). `scans_waiting`: files wait for the scanner (`versions`, `hours`). `base_url`: ' +
+      'review (`projects`, `days`). `scans_waiting`: files wait for the scanner (`versions`, `hours`). `scanner_failing`: the scanner ' +
+      'has failed at least twice (`versions`, `response`). `certificate_ending`: the certificate of BASE_URL ends (`days`; ' +
+      '0 if it has ended). `release_available`: a newer release of Depot (`version`, `url`). `base_url`: ' +
       'BASE_URL is a guess (`url`). `read_only`: the instance is read-only',
   }),
   severity: Type.Enum(['error', 'warning']),
@@ -68,6 +73,9 @@ export type Situation = {
   /** The public URL if it is a guess. */
   guessedUrl: string | undefined
   isReadOnly: boolean
+  /** When the certificate of the public URL ends. */
+  certificateUntil: Date | undefined
+  newRelease: { version: string; url: string } | undefined
 }
 
 const JOBS_WAIT_SECONDS_MAX = 300
@@ -81,6 +89,8 @@ const DAYS_LEFT_MIN = 30
 const BACKUP_DAYS_MAX = 7
 const REVIEW_DAYS_MAX = 7
 const SCAN_MS_MAX = 3_600_000
+const CERTIFICATE_DAYS_MIN = 21
+const CERTIFICATE_DAYS_ERROR = 7
 
 const error = (code: ProblemCode, values: Problem['values'] = {}): Problem => ({ code, severity: 'error', values })
 const warning = (code: ProblemCode, values: Problem['values'] = {}): Problem => ({ code, severity: 'warning', values })
@@ -94,6 +104,7 @@ export function findProblems(situation: Situation): Problem[] {
     ...requestProblems(situation),
     ...backupProblems(situation),
     ...waitingProblems(situation),
+    ...certificateProblems(situation),
     ...settingProblems(situation),
   ]
   return [
@@ -156,6 +167,9 @@ function waitingProblems({ state, now }: Situation): Problem[] {
   const days = Math.floor(ageMs(state.reviewSince) / DAY_MS)
   const scanMs = ageMs(state.scansSince)
   return [
+    ...(state.scansFailing > 0
+      ? [error('scanner_failing', { versions: state.scansFailing, response: state.scanError })]
+      : []),
     ...(days > REVIEW_DAYS_MAX ? [warning('review_waiting', { projects: state.inReview, days })] : []),
     ...(scanMs > SCAN_MS_MAX
       ? [error('scans_waiting', { versions: state.scansWaiting, hours: Math.floor(scanMs / SCAN_MS_MAX) })]
@@ -163,8 +177,17 @@ function waitingProblems({ state, now }: Situation): Problem[] {
   ]
 }
 
-function settingProblems({ mailKind, guessedUrl, isReadOnly }: Situation): Problem[] {
+/** Certificates of usual services are renewed 30 days before their end. */
+function certificateProblems({ certificateUntil, now }: Situation): Problem[] {
+  if (certificateUntil === undefined) return []
+  const days = Math.max(0, Math.floor((certificateUntil.getTime() - now) / DAY_MS))
+  if (days >= CERTIFICATE_DAYS_MIN) return []
+  return [(days < CERTIFICATE_DAYS_ERROR ? error : warning)('certificate_ending', { days })]
+}
+
+function settingProblems({ mailKind, guessedUrl, isReadOnly, newRelease }: Situation): Problem[] {
   return [
+    ...(newRelease === undefined ? [] : [warning('release_available', newRelease)]),
     ...(isReadOnly ? [warning('read_only')] : []),
     ...(guessedUrl === undefined ? [] : [warning('base_url', { url: guessedUrl })]),
     ...(mailKind === 'outbox' ? [warning('mail_in_folder')] : []),

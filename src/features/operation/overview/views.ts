@@ -17,6 +17,38 @@ export const OverviewView = NamedObject('InstanceOverview', {
   dependencies: Readiness.properties.dependencies,
   figures: FiguresView,
   tasks: Type.Array(TaskCounts, { description: 'Background jobs by type' }),
+  recurring: Type.Array(
+    Type.Object({
+      task: Type.String({ description: 'Type of the job' }),
+      every_minutes: Type.Integer(),
+      last: Type.String({ format: 'date-time', description: 'When it was last due' }),
+      next: Type.String({ format: 'date-time', description: 'When it is due next' }),
+    }),
+    { description: 'Recurring jobs, the next first' },
+  ),
+  totals: Type.Object({
+    accounts: Type.Integer(),
+    projects: Type.Integer({ description: 'Public projects' }),
+    versions: Type.Integer({ description: 'Public versions' }),
+    files: Type.Integer({ description: 'Files of public versions' }),
+    downloads: Type.Integer({ description: 'Downloads of all projects' }),
+    file_bytes: Nullable(Type.Integer({ description: 'Size of all files at the last measurement' })),
+  }),
+  moderation: Type.Object({
+    reports: Type.Integer({ description: 'Items with open reports' }),
+    threads: Type.Integer({ description: 'Threads whose last message is not by a moderator' }),
+    quarantined: Type.Integer({ description: 'Versions in quarantine' }),
+    advisories: Type.Integer({ description: 'Advisories that wait for a decision' }),
+  }),
+  certificate_until: Nullable(
+    Type.String({ format: 'date-time', description: 'End of the certificate of `BASE_URL`; null if it is unknown' }),
+  ),
+  new_release: Nullable(
+    Type.Object(
+      { version: Type.String(), url: Type.String() },
+      { description: 'The newest release of `RELEASES_URL`, if it is newer than this version' },
+    ),
+  ),
   in_review: Type.Object({
     projects: Type.Integer(),
     since: Nullable(

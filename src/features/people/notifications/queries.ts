@@ -152,3 +152,15 @@ export async function deleteNotificationsAbout(
   const named = sql`body ->> ${sql.lit(key)}`
   await sql`delete from notification where ${named} is not null and ${named} = any(${[...ids]}::text[])`.execute(tx)
 }
+
+/** A request of a moderator to the operators about a user. */
+export type OperatorRequest = { user_id: string; message: string; created: Date }
+
+/** Returns the newest requests that an operator has not marked as read. */
+export async function listOperatorRequests(db: Db, accountId: string, limit: number): Promise<OperatorRequest[]> {
+  const { rows } = await sql<OperatorRequest>`
+    select body ->> 'user_id' as user_id, body ->> 'message' as message, created from notification
+    where account_id = ${accountId} and not read and body ->> 'type' = 'operator_question'
+    order by created desc, id desc limit ${limit}`.execute(db)
+  return rows
+}

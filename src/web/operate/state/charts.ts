@@ -15,7 +15,7 @@ import { linePlot } from '#web/ui/plots/line-plot.ts'
 import { type Series, type TimePlot, timePlotCsv } from '#web/ui/plots/time-plot.ts'
 import { periodOf } from './period.ts'
 
-const CHARTS = ['requests', 'times', 'review', 'storage'] as const
+const CHARTS = ['requests', 'downloads', 'growth', 'times', 'review', 'storage'] as const
 type Chart = (typeof CHARTS)[number]
 
 /** Units of the storage chart, with the least maximum of each. */
@@ -29,12 +29,14 @@ const DAYS_LEFT_SHOWN = 1_000
 
 type Numbers = { figures: FiguresView; measures: readonly MeasuredDay[] }
 
-/** Renders the four charts of the overview. */
+/** Renders the charts of the overview. */
 export function chartsOf(page: PageContext, numbers: Numbers & { overview: OverviewView }): Markup[] {
-  // The last step has just begun, so that its numbers would look like a collapse.
-  const figures = { ...numbers.figures, points: numbers.figures.points.slice(0, -1) }
   return CHARTS.map((chart) =>
-    linePlot(page, { ...plotOf(page, chart, { ...numbers, figures }), summary: summaryOf(page, chart, numbers) }),
+    linePlot(page, {
+      ...plotOf(page, chart, numbers),
+      summary: summaryOf(page, chart, numbers),
+      isPartial: chart !== 'storage',
+    }),
   )
 }
 
@@ -73,6 +75,12 @@ function plotOf(page: PageContext, chart: Chart, { figures, measures }: Numbers)
       seriesOf(t('operate.chart.requests.all'), ({ requests }) => requests),
       seriesOf(t('operate.chart.requests.limited'), ({ limited }) => limited),
       seriesOf(t('operate.chart.requests.failed'), ({ failed }) => failed),
+    ],
+    downloads: [seriesOf(t('operate.tile.downloads'), ({ downloads }) => downloads)],
+    growth: [
+      seriesOf(t('operate.tile.accounts'), ({ accounts }) => accounts),
+      seriesOf(t('operate.tile.projects'), ({ projects }) => projects),
+      seriesOf(t('operate.tile.versions'), ({ versions }) => versions),
     ],
     times: [
       seriesOf(t('operate.chart.times.p95'), ({ p95_ms }) => p95_ms),
@@ -128,6 +136,11 @@ function summaryOf(
       failed: totals.failed,
     })
   if (chart === 'storage') return diskText(page, overview.disk)
+  if (chart === 'downloads') return t('operate.chart.downloads.text', { downloads: totals.downloads })
+  if (chart === 'growth') {
+    const { accounts, projects, versions } = totals
+    return t('operate.chart.growth.text', { accounts, projects, versions })
+  }
   if (chart === 'review') {
     const { projects, since } = overview.in_review
     const days = since === null ? 0 : Math.floor((page.now - new Date(since).getTime()) / DAY_MS)

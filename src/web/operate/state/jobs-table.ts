@@ -1,7 +1,8 @@
 // Background jobs by type.
 import type { TaskCounts } from '#features/operation/overview/background-jobs/views.ts'
+import type { OverviewView } from '#features/operation/overview/views.ts'
 import { withQuery } from '#web/kit/paths.ts'
-import { wholeNumber } from '#web/ui/format.ts'
+import { exactTime, wholeNumber } from '#web/ui/format.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
 import { type Language, messageOr } from '#web/ui/languages.ts'
 import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
@@ -64,4 +65,31 @@ function taskRow(page: PageContext, counts: TaskCounts): { cells: readonly Part[
         html`<a class="button tight" href="${pathTo(page, retry)}">${icon(page, 'refresh')}<span class="words">${t('operate.retry')}<span class="vh"> ${taskName(language, task)}</span></span></a>`,
     ],
   }
+}
+
+/** Renders the recurring jobs with their last and next turn. */
+export function recurringPart(page: PageContext, jobs: OverviewView['recurring']): Part {
+  if (jobs.length === 0) return null
+  const { language } = page
+  const { t } = language
+  return html`<details class="part"><summary>${t('operate.recurring', { count: jobs.length })}</summary>
+${listTable(page, {
+  caption: t('operate.recurring', { count: jobs.length }),
+  columns: [
+    { label: t('operate.jobs.type') },
+    { label: t('operate.recurring.last'), room: 'mid' },
+    { label: t('operate.recurring.next') },
+  ],
+  rows: jobs.map(({ task, last, next }) => {
+    const before = exactTime(language, new Date(last))
+    const href = pathTo(page, withQuery('/operator/jobs', { task }))
+    return {
+      cells: [
+        nameCell({ href, name: taskName(language, task), details: html`<code>${task}</code>`, least: [before] }),
+        before,
+        exactTime(language, new Date(next)),
+      ],
+    }
+  }),
+})}</details>`
 }

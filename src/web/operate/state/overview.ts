@@ -7,9 +7,10 @@ import { loadOverview } from '#features/operation/overview/load-overview.ts'
 import type { Problem, ProblemCode } from '#features/operation/overview/problems.ts'
 import { listMeasures } from '#features/operation/overview/storage/queries.ts'
 import type { OverviewView } from '#features/operation/overview/views.ts'
+import { listOperatorRequests, type OperatorRequest } from '#features/people/notifications/queries.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, withQuery } from '#web/kit/paths.ts'
-import { countOf, exactTime, fileSize, timeAgo, wholeNumber } from '#web/ui/format.ts'
+import { countOf, dayText, exactTime, fileSize, timeAgo, wholeNumber } from '#web/ui/format.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
 import type { IconName } from '#web/ui/icons.ts'
 import { type Language, messageOr } from '#web/ui/languages.ts'
@@ -20,12 +21,13 @@ import { status } from '#web/ui/parts/status.ts'
 import { listTable } from '#web/ui/parts/tables.ts'
 import { entryList } from '../log/entries.ts'
 import { showOperator } from '../sections.ts'
-import { chartsOf, sendChart } from './charts.ts'
-import { taskTable } from './jobs-table.ts'
+import { chartsOf, diskText, sendChart } from './charts.ts'
+import { recurringPart, taskTable } from './jobs-table.ts'
 import { periodOf } from './period.ts'
 
 const ERRORS_SHOWN = 5
 const ENTRIES_SHOWN = 8
+const REQUESTS_SHOWN = 5
 /** Characters of the commit. */
 const COMMIT_SHOWN = 12
 
@@ -44,11 +46,12 @@ export function overviewPages(pages: Pages): void {
 }
 
 async function showOverview(request: OwnRequest) {
-  const { deps, page, checks, language } = request
+  const { deps, page, checks, language, viewer } = request
   const period = periodOf(request)
   const overview = await loadOverview({ ...deps, checks }, period)
   const errors = await loadErrors(deps, period, { limit: ERRORS_SHOWN, offset: 0 })
   const entries = await listEntries(deps.db, {}, { limit: ENTRIES_SHOWN })
+  const requests = await listOperatorRequests(deps.db, viewer.id, REQUESTS_SHOWN)
   const charts = chartsOf(page, { figures: overview.figures, overview, measures: await listMeasures(deps.db) })
   return showOperator(request, {
     section: PATHS.operator,
@@ -59,10 +62,12 @@ async function showOverview(request: OwnRequest) {
     body: html`<section class="part tightly" aria-labelledby="now-h"><h3 id="now-h" class="vh">${language.t('operate.now')}</h3>
 ${problemNotes(page, overview.problems)}
 ${dependencies(page, overview)}</section>
+${waitingPart(page, overview, requests)}
 ${tiles(page, overview)}
 <div class="plots">
 ${charts}</div>
 ${taskTable(page, overview.tasks, { title: language.t('operate.jobs'), action: html`<a href="${pathTo(page, '/operator/jobs')}">${language.t('operate.jobs.all')}</a>` })}
+${recurringPart(page, overview.recurring)}
 ${errorPart(page, errors, period)}
 ${sheetPart({
   id: 'recent',
@@ -117,6 +122,9 @@ function factsOf(page: PageContext, overview: OverviewView): Part[] {
     lastBackup === null
       ? t('operate.last-backup.none')
       : rich('operate.last-backup', { age: timeAgo(page.language, new Date(lastBackup), page.now) }),
+    ...(overview.certificate_until === null
+      ? []
+      : [t('operate.certificate', { date: dayText(page.language, new Date(overview.certificate_until)) })]),
   ]
 }
 
@@ -140,34 +148,65 @@ function dependencies(page: PageContext, { dependencies: all }: OverviewView): M
   return html`<ul class="deps">${items}</ul>`
 }
 
-function tiles(page: PageContext, { figures: { totals } }: OverviewView): Markup {
+function tiles(page: PageContext, { figures: { totals }, totals: all, disk }: OverviewView): Markup {
   const { language } = page
   const { t } = language
   const share = totals.requests === 0 ? 0 : (100 * totals.failed) / totals.requests
   const failed = new Intl.NumberFormat(language.tag, { numberingSystem: 'latn', maximumFractionDigits: 2 }).format(
     share,
   )
-  const of: readonly [IconName, string, number, string][] = [
-    ['globe', t('operate.tile.requests'), totals.requests, t('operate.tile.requests.text', { share: failed })],
-    ['download', t('operate.tile.downloads'), totals.downloads, t('operate.tile.downloads.text')],
+  const added = (count: number): string => t('operate.tile.added', { count })
+  const of: readonly [IconName, string, Part, Part][] = [
+    ['users', t('operate.tile.accounts'), countOf(language, all.accounts), added(totals.accounts)],
+    ['package', t('operate.tile.projects'), countOf(language, all.projects), added(totals.projects)],
+    ['upload', t('operate.tile.versions'), countOf(language, all.versions), added(totals.versions)],
+    ['archive', t('operate.tile.files'), countOf(language, all.files), t('operate.tile.files.text')],
+    ['download', t('operate.tile.downloads'), countOf(language, all.downloads), added(totals.downloads)],
     [
-      'upload',
-      t('operate.tile.versions'),
-      totals.versions,
-      t('operate.tile.versions.text', { count: totals.projects }),
+      'disk',
+      t('operate.storage'),
+      all.file_bytes === null ? t('operate.problem.unknown') : fileSize(language, all.file_bytes),
+      diskText(page, disk),
     ],
-    ['users', t('operate.tile.accounts'), totals.accounts, t('operate.tile.accounts.text')],
+    [
+      'globe',
+      t('operate.tile.requests'),
+      countOf(language, totals.requests),
+      t('operate.tile.requests.text', { share: failed }),
+    ],
   ]
   return html`<dl class="tiles">
 ${of.map(
   ([
     symbol,
     label,
-    count,
+    value,
     text,
-  ]) => html`<div><dt>${icon(page, symbol)}${label}</dt><dd class="big">${countOf(language, count)}</dd><dd class="change">${text}</dd></div>
+  ]) => html`<div><dt>${icon(page, symbol)}${label}</dt><dd class="big">${value}</dd><dd class="change">${text}</dd></div>
 `,
 )}</dl>`
+}
+
+/** Links to the work that waits for moderators and operators. */
+function waitingPart(page: PageContext, { moderation, in_review }: OverviewView, asked: readonly OperatorRequest[]): Markup {
+  const { language } = page
+  const { t } = language
+  const of = [
+    [t('moderate.count.queue'), in_review.projects, PATHS.moderationQueue],
+    [t('moderate.count.reports'), moderation.reports, PATHS.moderationReports],
+    [t('moderate.count.threads'), moderation.threads, PATHS.moderationThreads],
+    [t('moderate.count.quarantined'), moderation.quarantined, PATHS.moderationScans],
+  ] as const
+  const requests = asked.map(({ message, user_id: id, created }) => {
+    const more = html`<a href="${pathTo(page, `/moderation/user/${id}`)}">${t('operate.asked.account')}</a>`
+    return html`<li><p dir="auto">${message}</p><p class="small soft">${timeAgo(language, created, page.now)} · ${more}</p></li>`
+  })
+  return sheetPart({
+    id: 'waiting',
+    title: t('operate.waiting'),
+    content: html`<dl class="tiles">${of.map(([label, count, path]) => html`<div><dt>${label}</dt><dd class="big"><a href="${pathTo(page, path)}">${wholeNumber(language, count)}</a></dd></div>`)}</dl>
+${requests.length > 0 && html`<h4>${t('operate.asked')}</h4><ul class="entries">${requests}</ul>`}`,
+  })
 }
 
 function errorPart(page: PageContext, errors: ErrorsView, period: Period): Markup {
@@ -228,6 +267,7 @@ const PAGES: Partial<Record<ProblemCode, string>> = {
   backup_late: '/operator/jobs?state=failed',
   review_waiting: '/moderation/queue',
   scans_waiting: '/moderation/scans?state=pending',
+  scanner_failing: '/moderation/scans?state=pending',
   base_url: PATHS.firstSteps,
   read_only: PATHS.readOnly,
 }

@@ -81,7 +81,7 @@ test('the overview begins with problems in sentences, and draws the figures', as
   assertSays(page, 200, 'Types: files.remove. Read the errors, remove the cause, and retry the jobs.')
   assertSays(page, 200, 'Emails are not sent')
   assertSays(page, 200, 'One request; a rate limit rejected 0, and 0 failed.')
-  assert.equal(page.body.match(/<figure class="plot"/g)?.length, 4)
+  assert.equal(page.body.match(/<figure class="plot"/g)?.length, 6)
   const csv = await admin.get('/operator/figures.csv?chart=requests&period=1h')
   assert.equal(csv.headers['content-type'], 'text/csv; charset=utf-8')
   const [head, ...lines] = csv.body.trim().split('\r\n')
@@ -89,6 +89,18 @@ test('the overview begins with problems in sentences, and draws the figures', as
   assert.equal(lines.length, 60)
   assert.equal(lines.filter((line) => line.endsWith(',1,0,0')).length, 1)
   assert.equal((await admin.get('/operator/figures.csv?chart=secrets')).statusCode, 404)
+})
+
+test('the overview shows the requests of moderators until they are read', async () => {
+  const moderator = visitor(t, (await t.make.account({ role: 'moderator' })).token)
+  const person = await t.make.account()
+  const path = `/moderation/user/${person.id}`
+  const asked = await moderator.send(path, path, { message: 'Please delete this <account>', do: 'ask' })
+  assert.equal(asked.statusCode, 303, asked.body)
+  assertSays(await admin.get('/operator'), 200, 'Please delete this <account>')
+  assert.ok(!(await admin.get('/operator')).body.includes('this <account>'))
+  await t.deps.db.updateTable('notification').set({ read: true }).execute()
+  assert.ok(!(await admin.get('/operator')).body.includes('Please delete this'))
 })
 
 test('each number of the overview is the number of rows of the list that it links to', async () => {

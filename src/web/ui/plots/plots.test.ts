@@ -49,6 +49,26 @@ test('a line plot has two images with a name, the same numbers as a table, and a
   assert.equal(Number(path), 206 - (20_000 / 30_000) * 180)
 })
 
+test('the lines to a step that is not complete are dashed, and a single point is a dot', () => {
+  const page = samplePage()
+  const draw = (count: number, isPartial: boolean) => {
+    const series = [{ label: 'Downloads', points: days(count, (index) => index) }]
+    return String(linePlot(page, { ...figure, timeLabel: 'Day', series, isPartial }))
+  }
+  assert.deepEqual(
+    draw(3, true)
+      .match(/class="(?:line|dot)[^"]*"/g)
+      ?.slice(0, 2),
+    ['class="line series-1"', 'class="line series-1 open"'],
+  )
+  assert.ok(!draw(3, false).includes('open"'))
+  for (const isPartial of [true, false]) {
+    const single = draw(1, isPartial)
+    assert.match(single, /<circle class="dot series-1" cx="[\d.]+" cy="[\d.]+"/)
+    assert.ok(!single.includes('class="line') && !single.includes('NaN'), single)
+  }
+})
+
 test('a column plot has a column per step, the open step, the previous period as a line, and tooltips', () => {
   const page = samplePage()
   const points = days(30, (index) => (index === 3 ? 0 : 100 + index))
