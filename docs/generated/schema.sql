@@ -54,6 +54,17 @@ create table account_flow (
   constraint account_flow_pkey PRIMARY KEY (token_hash)
 );
 
+create table account_origin (
+  account_id text collate "C" not null,
+  event text not null,
+  at timestamp with time zone not null,
+  address_range cidr not null,
+  user_agent text not null,
+  constraint account_origin_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint account_origin_event_check CHECK ((event = ANY (ARRAY['sign_up'::text, 'sign_in'::text]))),
+  constraint account_origin_pkey PRIMARY KEY (account_id, event)
+);
+
 create table advisory (
   id text collate "C" not null,
   project_id text collate "C",
@@ -1530,6 +1541,10 @@ CREATE INDEX account_flow_account_id_idx ON public.account_flow USING btree (acc
 CREATE INDEX account_flow_expires_idx ON public.account_flow USING btree (expires);
 
 CREATE INDEX account_lower_id_idx ON public.account USING btree (lower(id));
+
+CREATE INDEX account_origin_at_idx ON public.account_origin USING btree (at);
+
+CREATE INDEX account_origin_range_idx ON public.account_origin USING gist (address_range inet_ops);
 
 CREATE INDEX account_service_of_idx ON public.account USING btree (service_of) WHERE (service_of IS NOT NULL);
 

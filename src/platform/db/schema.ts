@@ -66,6 +66,14 @@ export interface AccountFlow {
   token_hash: Buffer;
 }
 
+export interface AccountOrigin {
+  account_id: string;
+  address_range: string;
+  at: Timestamp;
+  event: 'sign_up' | 'sign_in';
+  user_agent: string;
+}
+
 export interface Advisory {
   aliases: Generated<string[]>;
   author_id: string | null;
@@ -1156,6 +1164,7 @@ export interface DB {
   account: Account;
   account_deletion: AccountDeletion;
   account_flow: AccountFlow;
+  account_origin: AccountOrigin;
   advisory: Advisory;
   advisory_hash: AdvisoryHash;
   advisory_number: AdvisoryNumber;

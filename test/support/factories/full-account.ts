@@ -140,6 +140,10 @@ export async function leaveEverything(db: Db, person: Account, other: Account): 
       created_by: account_id,
     })
     .execute()
+  await db
+    .insertInto('account_origin')
+    .values({ account_id, event: 'sign_up', at: new Date(), address_range: '192.0.2.0/24', user_agent: 'planted' })
+    .execute()
   await db.insertInto('quota_override').values({ account_id, projects: 7001 }).execute()
   await db
     .insertInto('reserved_username')

@@ -89,6 +89,9 @@ async function exportRows({ db, config }: ExportReader, { id, token }: Viewer): 
 
 /** Queries whose rows are exported unchanged. */
 const queriesOf = (accountId: string, config: FilesConfig): Record<string, RawBuilder<unknown>> => ({
+  origins: sql`
+    select event, at, address_range::text as address_range, user_agent
+    from account_origin where account_id = ${accountId} order by event`,
   teams: sql`
     select team_id, role, is_owner, permissions, organization_permissions, accepted,
       payouts_split::float8 as payouts_split, ordering, created

@@ -15,6 +15,7 @@ import * as messages from '#ports/mail/messages.ts'
 import { getDeletion } from './deletion/queries.ts'
 import { type FlowKind, insertFlow } from './mail/flows.ts'
 import { findAccountBySignInName } from './queries.ts'
+import { ORIGIN_MS } from './sessions/origins.ts'
 import { makeEmailKey } from './sign-up/email-key.ts'
 
 declare module '#platform/jobs/queue.ts' {
@@ -84,6 +85,8 @@ export const accountJobs = (deps: MailDeps) => ({
     await deleteExpired(deps.db, { table: 'stored_form', column: 'expires', at }, signal)
     // Expired invitations are deleted because they can contain personal data.
     await deleteExpired(deps.db, { table: 'invitation', column: 'expires', at }, signal)
+    const oldest = new Date(deps.now() - ORIGIN_MS)
+    await deleteExpired(deps.db, { table: 'account_origin', column: 'at', at: oldest }, signal)
   }),
 })
 

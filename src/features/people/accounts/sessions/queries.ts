@@ -8,7 +8,8 @@ import { newId } from '#lib/ids.ts'
 import { DAY_MS } from '#lib/time.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
-import { describeUserAgent } from './user-agent.ts'
+import { recordOrigin } from './origins.ts'
+import { describeUserAgent, USER_AGENT_LENGTH_MAX } from './user-agent.ts'
 import { type SessionRow, type SessionView, toSessionView } from './views.ts'
 
 export const LIFETIME_MS = 14 * DAY_MS
@@ -17,12 +18,11 @@ const REFRESHABLE_MS = 60 * DAY_MS
 const CONFIRMED_MS = 10 * 60_000
 /** Maximum number of sessions of an account. A new session ends the least recently used one. */
 const SESSIONS_MAX = 100
-const USER_AGENT_LENGTH_MAX = 512
 
 /** The client that signs in. */
 export type Client = { ip: string; userAgent: string }
 
-/** Creates a session. The result contains the secret, which cannot be read again. */
+/** Creates a session, and records its origin. The result contains the secret, which cannot be read again. */
 export async function issueSession(
   tx: Tx,
   changed: ChangeSet,
@@ -47,6 +47,7 @@ export async function issueSession(
     .returningAll()
     .executeTakeFirstOrThrow()
   await endOldestSessions(tx, changed, accountId)
+  await recordOrigin(tx, { accountId, event: 'sign_in', client, now })
   return toSessionView(row, { secret: token, current: true })
 }
 

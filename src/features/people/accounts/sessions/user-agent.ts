@@ -1,5 +1,7 @@
 // Describes a User-Agent for the list of sessions. A rough description is sufficient.
 
+/** Longer values are stored by their start. */
+export const USER_AGENT_LENGTH_MAX = 512
 const NAME_LENGTH_MAX = 64
 
 // The first match counts, because programs also name the programs that they are compatible with.

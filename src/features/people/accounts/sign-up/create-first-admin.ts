@@ -12,6 +12,7 @@ import type { Db } from '#platform/db/db.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { AccountDeps } from '../account-deps.ts'
+import { recordOrigin } from '../sessions/origins.ts'
 import { type Client, issueSession } from '../sessions/queries.ts'
 import type { SessionView } from '../sessions/views.ts'
 import { type AccountFields, createAccount, prepareAccount } from './create-account.ts'
@@ -53,6 +54,7 @@ export async function createFirstAdmin(
     const subject = { kind: 'user', id: accountId } as const
     const actor = ownerAt(accountId, client)
     await recordAudit(tx, { action: 'account.created', actor, subject, details: { role: 'admin' } })
+    await recordOrigin(tx, { accountId, event: 'sign_up', client, now })
     return issueSession(tx, changed, { accountId, client, now })
   })
   recordEvent(deps, 'account.created', { account_id: session.user_id })

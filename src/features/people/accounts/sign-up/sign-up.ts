@@ -6,6 +6,7 @@ import { transaction } from '#platform/cache/transaction.ts'
 import { enqueue } from '#platform/jobs/queue.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
 import type { AccountDeps } from '../account-deps.ts'
+import { recordOrigin } from '../sessions/origins.ts'
 import { type Client, issueSession } from '../sessions/queries.ts'
 import type { SessionView } from '../sessions/views.ts'
 import { checkCaptcha } from '../sign-in/captcha.ts'
@@ -55,6 +56,7 @@ export async function signUp(
     const accountId = await createAccount(tx, { ...prepared, emailVerified, now })
     const actor = ownerAt(accountId, client)
     await recordAudit(tx, { action: 'account.created', actor, subject: { kind: 'user', id: accountId }, details })
+    await recordOrigin(tx, { accountId, event: 'sign_up', client, now })
     return issueSession(tx, changed, { accountId, client, now })
   })
   recordEvent(deps, 'account.created', { account_id: session.user_id })
