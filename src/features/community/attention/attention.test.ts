@@ -136,13 +136,15 @@ test('dependencies that are no longer public and old game versions are listed fo
     .values({ dependent_id: id, project_id: needed.id, dependency_type: 'required' })
     .execute()
   const [old] = await items(owner)
-  assert.deepEqual([old?.kind, old?.quote, old?.dismissible], ['unsupported_game_version', '1.21.8', true])
+  const query = { loader_field: 'game_versions', filters: '{"type":"release"}' }
+  const [newest] = (await t.anyone.get('/v3/loader_field', { query })).json().values
+  assert.deepEqual([old?.kind, old?.quote, old?.dismissible], ['unsupported_game_version', newest.value, true])
   await t.as(moderator).patch(`/v3/project/${needed.id}`, { status: 'rejected' })
   assert.deepEqual(await kinds(owner), ['withdrawn_dependency', 'unsupported_game_version'])
   await t.make.version({
     project,
     version_number: '2.0.0',
-    game_versions: ['1.21.8'],
+    game_versions: [newest.value],
     date_published: new Date(t.deps.now() + 1000),
   })
   assert.deepEqual(await kinds(owner), [])
