@@ -5,8 +5,8 @@ import { demoChangelog, demoFirstChangelog } from '#demo/catalogue/texts.ts'
 import { LOADER_HABITS, PACK_LOADERS } from '#demo/catalogue/words.ts'
 import { DAY_MS } from '#lib/time.ts'
 import type { LoaderFieldValues } from '#taxonomy/loader-fields.ts'
+import type { EnumValueRow } from '#taxonomy/tag-lists.ts'
 import { fieldsOf, type Taxonomy } from '#taxonomy/taxonomy.ts'
-import type { EnumValueRow } from '#taxonomy/taxonomy-files.ts'
 
 export type DemoVersion = {
   name: string

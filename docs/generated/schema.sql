@@ -1218,7 +1218,8 @@ create table tag_list (
   rows jsonb not null,
   changed timestamp with time zone default now() not null,
   revision bigint default 1 not null,
-  constraint tag_list_name_check CHECK ((name = ANY (ARRAY['games'::text, 'loaders'::text, 'categories'::text, 'game_versions'::text]))),
+  removed text[] default '{}'::text[] not null,
+  constraint tag_list_name_check CHECK ((name = ANY (ARRAY['games'::text, 'loaders'::text, 'categories'::text, 'game_versions'::text, 'loader_fields'::text, 'licenses'::text, 'link_platforms'::text]))),
   constraint tag_list_pkey PRIMARY KEY (name),
   constraint tag_list_rows_check CHECK ((jsonb_typeof(rows) = 'array'::text))
 );
@@ -1437,6 +1438,16 @@ create table version_lock (
   constraint version_lock_files_check CHECK ((cardinality(version_ids) = cardinality(sha1s))),
   constraint version_lock_id_check CHECK ((id ~ '^[0-9A-Za-z]{22}$'::text)),
   constraint version_lock_pkey PRIMARY KEY (id)
+);
+
+create table version_manifest (
+  only_one boolean default true not null,
+  read_at timestamp with time zone,
+  failing_since timestamp with time zone,
+  reason text,
+  constraint version_manifest_only_one_check CHECK (only_one),
+  constraint version_manifest_pkey PRIMARY KEY (only_one),
+  constraint version_manifest_reason_check CHECK ((char_length(reason) <= 500))
 );
 
 create table version_scan (

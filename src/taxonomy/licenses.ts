@@ -105,13 +105,23 @@ function isExpression(source: string): boolean {
   }
 }
 
-/** Returns the names of the licences in a stored expression, separated by ", "; empty if it has only references. */
-export function licenseName(expression: string): string {
+/** Returns whether an identifier refers to a licence that SPDX does not list. */
+export const isReference = (id: string): boolean => LICENSE_REF.test(id)
+
+/** A licence that operators have listed. Those that SPDX does not list have a name. */
+type Own = { id: string; name?: string }
+type OwnLicenses = ReadonlyMap<string, Own>
+
+/**
+ * Returns the names of the licences in a stored expression, separated by ", "; empty if it has only references to licences
+ * that operators have not named.
+ */
+export function licenseName(expression: string, own: OwnLicenses = new Map()): string {
   return expression
     .replaceAll(/ WITH \S+|[()]/g, '')
     .split(/ (?:AND|OR) /)
-    .filter((id) => !LICENSE_REF.test(id))
-    .map((id) => licenses[withoutPlus(id)]?.name ?? withoutPlus(id))
+    .map((id) => (isReference(id) ? own.get(id)?.name : (licenses[withoutPlus(id)]?.name ?? withoutPlus(id))))
+    .filter((name) => name !== undefined)
     .join(', ')
 }
 
@@ -121,11 +131,15 @@ export function isOpenSource(expression: string): boolean {
   return isListed(id) && licenses[id]?.osiApproved === true
 }
 
-/** Returns all SPDX licences by name, including deprecated ones, which older projects can have. */
-export function listLicenses(): { short: string; name: string }[] {
-  return Object.entries(licenses)
-    .map(([short, { name }]) => ({ short, name }))
-    .sort((a, b) => (a.short.toLowerCase() < b.short.toLowerCase() ? -1 : 1))
+/**
+ * Returns all SPDX licences by identifier, including deprecated ones, which older projects can have, and the named licences
+ * of operators.
+ */
+export function listLicenses(own: OwnLicenses = new Map()): { short: string; name: string }[] {
+  const named = [...own.values()].flatMap(({ id, name }) => (name === undefined ? [] : { short: id, name }))
+  return [...Object.entries(licenses).map(([short, { name }]) => ({ short, name })), ...named].sort((a, b) =>
+    a.short.toLowerCase() < b.short.toLowerCase() ? -1 : 1,
+  )
 }
 
 /** No two identifiers of SPDX differ only in their case. */

@@ -3,8 +3,9 @@ import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { InvalidationSubscriber } from '#platform/cache/listen.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Log } from '#platform/telemetry/log.ts'
+import type { TagLists } from './tag-lists.ts'
 import { indexTaxonomy, type LoadedTaxonomy, type Taxonomy } from './taxonomy.ts'
-import { type TagLists, withTagLists } from './taxonomy-files.ts'
+import { withTagLists } from './taxonomy-files.ts'
 
 /** A command that edits a list must call `changed.addAll` with this kind. */
 const TAG_KIND = 'tags'

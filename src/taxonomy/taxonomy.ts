@@ -6,17 +6,16 @@ import { Refusals } from '#lib/schema/refusals.ts'
 import { type ClientPrograms, labelClientPrograms } from './client-programs.ts'
 import type { FileRules } from './file-rules.ts'
 import type { ResolvingRules } from './resolving.ts'
-import {
-  type CategoryRow,
-  type EnumValueRow,
-  type FieldRow,
-  type GameRow,
-  type LinkPlatformRow,
-  type LoaderRow,
-  readTaxonomyFiles,
-  TAXONOMY_FOLDER,
-  type TaxonomyData,
-} from './taxonomy-files.ts'
+import type {
+  CategoryRow,
+  EnumValueRow,
+  FieldRow,
+  GameRow,
+  LicenseRow,
+  LinkPlatformRow,
+  LoaderRow,
+} from './tag-lists.ts'
+import { readTaxonomyFiles, TAXONOMY_FOLDER, type TaxonomyData } from './taxonomy-files.ts'
 
 /** Loader field and the values of its enumeration, in the order of the data file. */
 export type LoaderField = FieldRow & { enumValues?: ReadonlyMap<string, EnumValueRow & { rank: number }> }
@@ -31,6 +30,8 @@ export type Taxonomy = {
   readonly categoryNames: ReadonlySet<string>
   readonly fields: ReadonlyMap<string, LoaderField>
   readonly linkPlatforms: ReadonlyMap<string, LinkPlatformRow>
+  /** Licences that forms offer first, by identifier. */
+  readonly licenses: ReadonlyMap<string, LicenseRow>
   readonly reportTypes: readonly string[]
 }
 
@@ -82,6 +83,7 @@ export function indexTaxonomy(data: TaxonomyData): Taxonomy {
     categoryNames: new Set(data.categories.map((category) => category.name)),
     fields: new Map(data.fields.map((field) => [field.name, indexField(field, data.fieldValues.get(field.name))])),
     linkPlatforms: new Map(data.linkPlatforms.map((platform) => [platform.name, platform])),
+    licenses: new Map(data.licenses.map((license) => [license.id, license])),
     reportTypes: data.reportTypes,
   }
 }

@@ -926,7 +926,8 @@ export interface StoredForm {
 
 export interface TagList {
   changed: Generated<Timestamp>;
-  name: 'games' | 'loaders' | 'categories' | 'game_versions';
+  name: 'games' | 'loaders' | 'categories' | 'game_versions' | 'loader_fields' | 'licenses' | 'link_platforms';
+  removed: Generated<string[]>;
   revision: Generated<number>;
   rows: Json;
 }
@@ -1090,6 +1091,13 @@ export interface VersionLock {
   sha1s: string[];
   target: Json;
   version_ids: string[];
+}
+
+export interface VersionManifest {
+  failing_since: Timestamp | null;
+  only_one: Generated<boolean>;
+  read_at: Timestamp | null;
+  reason: string | null;
 }
 
 export interface VersionScan {
@@ -1269,6 +1277,7 @@ export interface DB {
   version: Version;
   version_coordinate: VersionCoordinate;
   version_lock: VersionLock;
+  version_manifest: VersionManifest;
   version_scan: VersionScan;
   webhook: Webhook;
   webhook_attempt: WebhookAttempt;

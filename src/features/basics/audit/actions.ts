@@ -98,6 +98,7 @@ export const AUDIT_ACTIONS = [
   'instance_key.rotated',
   'instance_key.exported',
   'tags.changed',
+  'tags.merged',
   'tags.renamed',
   'invitation.created',
   'invitation.revoked',

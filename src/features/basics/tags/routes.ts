@@ -3,6 +3,7 @@ import Type from 'typebox'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { licenseText, listLicenses } from '#taxonomy/licenses.ts'
+import { offered } from '#taxonomy/taxonomy.ts'
 import { LicenseParams, LoaderFieldQuery, parseValueFilters } from './requests.ts'
 import {
   Category,
@@ -44,15 +45,15 @@ export function tagRoutes(app: App, deps: Pick<Deps, 'taxonomy' | 'config'>): vo
   )
   list(
     '/v3/license',
-    { operationId: 'listLicenses', summary: 'List SPDX licences' },
+    { operationId: 'listLicenses', summary: 'List SPDX licences, and those that operators have named' },
     listOf('licenses', License),
-    () => ({ licenses: listLicenses() }),
+    () => ({ licenses: listLicenses(taxonomy.licenses) }),
   )
   list(
     '/v3/link_platform',
     { operationId: 'listLinkPlatforms', summary: 'List platforms for links' },
     listOf('platforms', LinkPlatform),
-    () => ({ platforms: [...taxonomy.linkPlatforms.values()] }),
+    () => ({ platforms: offered(taxonomy.linkPlatforms.values()).map(({ name, donation }) => ({ name, donation })) }),
   )
   list(
     '/v3/report_type',

@@ -140,7 +140,7 @@ export function toProjectView(
     requested_status: row.requested_status,
     moderator_message:
       row.moderation_message === null ? null : { message: row.moderation_message, body: row.moderation_message_body },
-    license: { id: row.license, name: licenseName(row.license), url: row.license_url },
+    license: { id: row.license, name: licenseName(row.license, taxonomy.licenses), url: row.license_url },
     downloads: row.downloads,
     followers: row.followers,
     categories: row.categories.toSorted(),

@@ -1,8 +1,8 @@
 // Rows of the lists of tags, as the page shows them and as operators type them.
-import { nameOf } from '#features/basics/tags/edit/update-tag-list.ts'
+import { nameOf } from '#features/basics/tags/edit/tag-row.ts'
 import type { EditableTags } from '#features/basics/tags/edit/views.ts'
 import { validationError } from '#lib/errors.ts'
-import type { TagListName } from '#taxonomy/taxonomy-files.ts'
+import type { TagListName } from '#taxonomy/tag-lists.ts'
 import type { PageContext } from '#web/ui/page-context.ts'
 
 type Listed = EditableTags[TagListName]['rows'][number]
@@ -29,7 +29,7 @@ function detailsOf(row: Listed): string {
   if ('project_type' in row) return `${row.project_type}, ${row.header}`
   if ('project_types' in row) return row.project_types.join(', ')
   if ('value' in row) return [row.metadata?.type, row.created.slice(0, 10)].filter(Boolean).join(', ')
-  return row.name
+  return 'name' in row ? (row.name ?? '') : ''
 }
 
 /** Whether the order of the list is the order of its rows. The other lists are ordered by their data. */

@@ -1,10 +1,11 @@
 // Tags: games, loaders, categories and game versions with their uses. Each tag is edited as data, with the check of the API.
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { RENAMED_LISTS, type RenamedList, renameTag } from '#features/basics/tags/edit/rename-tag.ts'
-import { type ListEdit, nameOf, updateTagList } from '#features/basics/tags/edit/update-tag-list.ts'
+import { nameOf } from '#features/basics/tags/edit/tag-row.ts'
+import { type ListEdit, updateTagList } from '#features/basics/tags/edit/update-tag-list.ts'
 import { type EditableTags, readEditableTags, readTagUses } from '#features/basics/tags/edit/views.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
-import { TAG_LISTS, type TagListName } from '#taxonomy/taxonomy-files.ts'
+import { TAG_LISTS, type TagListName } from '#taxonomy/tag-lists.ts'
 import { confirmFirst } from '#web/kit/forms/confirm.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
 import { checkValues } from '#web/kit/forms/read-form.ts'
@@ -35,7 +36,7 @@ export function tagPages(pages: Pages): void {
   formPage<TagPage>(pages, {
     path: `${PATHS.operatorTags}/:list`,
     name: 'operateTags',
-    api: 'getEditableTags updateGames resetGames updateLoaders resetLoaders updateCategories resetCategories updateGameVersions resetGameVersions renameCategories renameGameVersions',
+    api: 'getEditableTags updateGames resetGames updateLoaders resetLoaders updateCategories resetCategories updateGameVersions resetGameVersions renameCategories renameGameVersions updateLoaderFields resetLoaderFields updateLicenses resetLicenses updateLinkPlatforms resetLinkPlatforms renameLinkPlatforms addGame addLoader addCategory addGameVersion addLoaderField addLicense addLinkPlatform changeGame changeLoader changeCategory changeGameVersion changeLoaderField changeLicense changeLinkPlatform removeTag mergeTags countTagUses',
     options: { role: 'admin' },
     load: loadTags,
     show: showTags,

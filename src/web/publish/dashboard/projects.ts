@@ -6,7 +6,7 @@ import { ProjectBulkPatch } from '#features/catalogue/projects/edit/requests.ts'
 import { type ProjectChange, planUpdates, updateProjects } from '#features/catalogue/projects/edit/update-projects.ts'
 import { listAttention } from '#features/community/attention/list-attention.ts'
 import { validationError } from '#lib/errors.ts'
-import type { Taxonomy } from '#taxonomy/taxonomy.ts'
+import { offered, type Taxonomy } from '#taxonomy/taxonomy.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
 import { checkValues, refusedField } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
@@ -180,7 +180,11 @@ function bulkEdit(page: PageContext, taxonomy: Taxonomy, { state, table }: { sta
     })
   const categories = [...taxonomy.categoryNames].sort()
   const fields = html`<div class="row">${select('add_categories', t('publish.bulk.add'), categories)}${select('remove_categories', t('publish.bulk.remove'), categories)}</div>
-<div class="row">${select('platform', t('publish.bulk.link'), taxonomy.linkPlatforms.keys())}${textField(page, { name: 'link_urls', label: t('publish.bulk.url'), hint: t('publish.bulk.url-hint'), value: state.text('link_urls'), type: 'url', isOptional: true, errors })}</div>
+<div class="row">${select(
+    'platform',
+    t('publish.bulk.link'),
+    offered(taxonomy.linkPlatforms.values()).map(({ name }) => name),
+  )}${textField(page, { name: 'link_urls', label: t('publish.bulk.url'), hint: t('publish.bulk.url-hint'), value: state.text('link_urls'), type: 'url', isOptional: true, errors })}</div>
 <div class="line"><button class="main" name="do" value="review">${t('publish.bulk.review')}</button></div>`
   return form(page, {
     action: pathTo(page, PATHS.dashboardProjects),

@@ -1,7 +1,7 @@
 // Project settings: links to other sites.
 
 import { URL_LENGTH_MAX } from '#lib/text/text-rules.ts'
-import type { Taxonomy } from '#taxonomy/taxonomy.ts'
+import { offered, type Taxonomy } from '#taxonomy/taxonomy.ts'
 import { conflictNote, editBase } from '#web/kit/forms/edits.ts'
 import { factList } from '#web/kit/forms/fields.ts'
 import type { FormState, Outcome } from '#web/kit/forms/form-page.ts'
@@ -19,20 +19,25 @@ import { projectForm, showProjectSettings } from './settings-frame.ts'
 const PREFIX = 'link_urls.'
 
 export function linkPages(pages: Pages, taxonomy: Taxonomy): void {
-  const names = [...taxonomy.linkPlatforms.keys()]
   projectForm(pages, taxonomy, {
     below: '/settings/links',
     name: 'manageLinks',
     api: 'listLinkPlatforms',
     show: showLinks,
     commands: { save },
-    labels: Object.fromEntries(names.map((name) => [`${PREFIX}${name}`, `The URL (${termName(name)})`])),
+    labels: () =>
+      Object.fromEntries(
+        [...taxonomy.linkPlatforms.keys()].map((name) => [`${PREFIX}${name}`, `The URL (${termName(name)})`]),
+      ),
   })
 }
 
 /** Returns the URLs by field, empty for platforms without a link. */
 function editable({ deps }: OwnRequest, { view }: ManagedProject): Record<string, string> {
-  const platforms = new Set([...deps.taxonomy.linkPlatforms.keys(), ...Object.keys(view.link_urls)])
+  const platforms = new Set([
+    ...offered(deps.taxonomy.linkPlatforms.values()).map(({ name }) => name),
+    ...Object.keys(view.link_urls),
+  ])
   return Object.fromEntries([...platforms].map((name) => [`${PREFIX}${name}`, view.link_urls[name]?.url ?? '']))
 }
 

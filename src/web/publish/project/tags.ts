@@ -29,21 +29,6 @@ const ALL_RIGHTS_RESERVED = 'LicenseRef-All-Rights-Reserved'
 /** Value of the list that leads to the field for an expression. */
 const OTHER = 'other'
 const EXPRESSION = 'licence_expression'
-/** Licences at the top of the list. */
-const COMMON = [
-  'MIT',
-  'Apache-2.0',
-  'MPL-2.0',
-  'LGPL-3.0-only',
-  'LGPL-3.0-or-later',
-  'GPL-3.0-only',
-  'GPL-3.0-or-later',
-  'AGPL-3.0-only',
-  'BSD-3-Clause',
-  'CC0-1.0',
-  'CC-BY-4.0',
-  'CC-BY-SA-4.0',
-] as const
 
 export function tagPages(pages: Pages, taxonomy: Taxonomy): void {
   projectForm(pages, taxonomy, {
@@ -129,15 +114,15 @@ ${group('additional_categories', t('manage.tags.more.hint'))}`
     path: `${data.settings}/tags`,
     parts: [
       sheetPart({ id: 'tags', content: tags }),
-      sheetPart({ id: 'licences', title: t('manage.licence'), content: licenceFields(page, data, state) }),
+      sheetPart({ id: 'licences', title: t('manage.licence'), content: licenceFields(request, data, state) }),
     ],
   })
 }
 
-function licenceFields(page: PageContext, { view }: ManagedProject, state: FormState): Part {
-  const { t } = page.language
+function licenceFields({ page, t, deps }: OwnRequest, { view }: ManagedProject, state: FormState): Part {
   const { errors } = state
-  const listed = listLicenses()
+  const { licenses: first } = deps.taxonomy
+  const listed = listLicenses(first)
   const isListed = view.license.id === ALL_RIGHTS_RESERVED || listed.some(({ short }) => short === view.license.id)
   const chosen = state.text('license_id', isListed ? view.license.id : OTHER)
   const names = new Map(listed.map(({ short, name }) => [short, name]))
@@ -145,9 +130,9 @@ function licenceFields(page: PageContext, { view }: ManagedProject, state: FormS
   const choices = [
     choice(ALL_RIGHTS_RESERVED, t('site.licence.all-rights')),
     choice(OTHER, t('manage.licence.other')),
-    ...COMMON.map((id) => choice(id, `${id}: ${names.get(id) ?? id}`)),
+    ...[...first.keys()].map((id) => choice(id, `${id}: ${names.get(id) ?? id}`)),
     ...listed
-      .filter(({ short }) => !COMMON.some((id) => id === short))
+      .filter(({ short }) => !first.has(short))
       // The names of hundreds of licences would be most of the page.
       .map(({ short }) => choice(short, short)),
   ]

@@ -1,5 +1,6 @@
 import { ApiError, validationError } from '#lib/errors.ts'
-import { type TagListName, type TagLists, type TaxonomyData, withTagLists } from '#taxonomy/taxonomy-files.ts'
+import type { TagListName, TagLists } from '#taxonomy/tag-lists.ts'
+import { type TaxonomyData, withTagLists } from '#taxonomy/taxonomy-files.ts'
 import type { EditedLists } from './queries.ts'
 
 /** Returns the rows of the edited lists. */

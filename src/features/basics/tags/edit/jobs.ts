@@ -1,8 +1,8 @@
 // The job that adds new game versions.
 import { job } from '#platform/jobs/job.ts'
 import type { Deps } from '#ports/deps.ts'
+import type { TagEditDeps } from './edit-tag-list.ts'
 import { readGameVersions } from './read-game-versions.ts'
-import type { TagEditDeps } from './update-tag-list.ts'
 
 declare module '#platform/jobs/queue.ts' {
   interface Jobs {

@@ -1,10 +1,10 @@
 // Queries of the lists of tags that operators have edited, and of what uses their tags.
 import { sql } from 'kysely'
 import type { Db, Tx } from '#platform/db/db.ts'
+import type { TagListName, TagLists } from '#taxonomy/tag-lists.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
-import type { TagListName, TagLists } from '#taxonomy/taxonomy-files.ts'
 
-type EditedList = { rows: TagLists[TagListName]; revision: number; changed: Date }
+type EditedList = { rows: TagLists[TagListName]; revision: number; changed: Date; removed: string[] }
 export type EditedLists = { [List in TagListName]?: EditedList & { rows: TagLists[List] } }
 
 /** Returns the edited lists; the others come from the data files. */
@@ -22,9 +22,9 @@ export async function lockEditedLists(tx: Tx): Promise<EditedLists> {
 export async function saveList(
   tx: Tx,
   name: TagListName,
-  list: { rows: readonly object[]; changed: Date },
+  { rows, ...list }: { rows: readonly object[]; changed: Date; removed: string[] },
 ): Promise<void> {
-  const values = { rows: JSON.stringify(list.rows), changed: list.changed }
+  const values = { rows: JSON.stringify(rows), ...list }
   await tx
     .insertInto('tag_list')
     .values({ name, ...values })
@@ -64,7 +64,14 @@ export async function countTagUses(db: Db, { loaders }: Pick<Taxonomy, 'loaders'
     union all
     select 'game_versions', value, count(distinct project_id)
       from version, jsonb_array_elements_text(fields->'game_versions') value
-      where jsonb_typeof(fields->'game_versions') = 'array' group by value`.execute(db)
+      where jsonb_typeof(fields->'game_versions') = 'array' group by value
+    union all
+    select 'loader_fields', field, count(distinct project_id) from version, jsonb_object_keys(fields) field group by field
+    union all
+    select 'licenses', license, count(*) from project group by license
+    union all
+    select 'link_platforms', platform, count(*) from project, jsonb_object_keys(link_urls) platform
+      group by platform`.execute(db)
   const of = (list: TagListName) =>
     new Map(rows.filter((row) => row.list === list).map(({ name, uses }) => [name, Number(uses)]))
   return {
@@ -72,27 +79,11 @@ export async function countTagUses(db: Db, { loaders }: Pick<Taxonomy, 'loaders'
     loaders: of('loaders'),
     categories: of('categories'),
     game_versions: of('game_versions'),
+    loader_fields: of('loader_fields'),
+    licenses: of('licenses'),
+    link_platforms: of('link_platforms'),
   }
 }
 
 const byLoader = (loaders: Taxonomy['loaders'], field: 'games' | 'project_types'): string =>
   JSON.stringify(Object.fromEntries(Array.from(loaders.values(), (loader) => [loader.name, loader[field]])))
-
-/** Renames a category in all projects. Returns the number of projects. */
-export async function renameCategory(tx: Tx, { from, to }: { from: string; to: string }): Promise<number> {
-  const { numAffectedRows = 0n } = await sql`
-    update project set categories = array_replace(categories, ${from}, ${to}),
-      additional_categories = array_replace(additional_categories, ${from}, ${to})
-    where categories @> array[${from}] or additional_categories @> array[${from}]`.execute(tx)
-  return Number(numAffectedRows)
-}
-
-/** Renames a game version in all versions. Returns the number of versions. */
-export async function renameGameVersion(tx: Tx, { from, to }: { from: string; to: string }): Promise<number> {
-  const { numAffectedRows = 0n } = await sql`
-    update version set fields = jsonb_set(fields, '{game_versions}', (
-      select jsonb_agg(case value when ${from} then ${to} else value end order by place)
-      from jsonb_array_elements_text(fields->'game_versions') with ordinality as listed (value, place)))
-    where fields->'game_versions' @> to_jsonb(${from}::text)`.execute(tx)
-  return Number(numAffectedRows)
-}

@@ -6,9 +6,11 @@ import { MIB } from '#lib/text/sizes.ts'
 import { DAY_MS } from '#lib/time.ts'
 import { readJsonWithin } from '#platform/outgoing/read-json.ts'
 import type { Deps } from '#ports/deps.ts'
-import { type EnumValueRow, TAG_LISTS, tagListsOf } from '#taxonomy/taxonomy-files.ts'
+import { type EnumValueRow, TAG_LISTS } from '#taxonomy/tag-lists.ts'
+import { tagListsOf } from '#taxonomy/taxonomy-files.ts'
+import type { TagEditDeps } from './edit-tag-list.ts'
 import { readEditedLists } from './queries.ts'
-import { type TagEditDeps, updateTagList } from './update-tag-list.ts'
+import { updateTagList } from './update-tag-list.ts'
 
 /** The manifest has about 1,000 versions in 300 KiB. */
 const LIMITS = { totalMs: 60_000, bytes: 8 * MIB }

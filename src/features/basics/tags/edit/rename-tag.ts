@@ -3,13 +3,15 @@ import type { Actor } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { validationError } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
-import { TAG_LISTS, tagListsOf } from '#taxonomy/taxonomy-files.ts'
+import { TAG_LISTS } from '#taxonomy/tag-lists.ts'
+import { tagListsOf } from '#taxonomy/taxonomy-files.ts'
 import { checkLists, rowsOf } from './check-lists.ts'
-import { lockEditedLists, renameCategory, renameGameVersion, saveList } from './queries.ts'
-import type { TagEditDeps } from './update-tag-list.ts'
+import type { TagEditDeps } from './edit-tag-list.ts'
+import { lockEditedLists, saveList } from './queries.ts'
+import { replaceTag } from './replace-tag.ts'
 
-/** Lists whose tags can be renamed. Loaders are also named by file rules, and the slug of a game by loaders. */
-export const RENAMED_LISTS = ['categories', 'game_versions'] as const
+/** Lists whose tags can be renamed. Loaders are also named by file rules, and games and fields by loaders. */
+export const RENAMED_LISTS = ['categories', 'game_versions', 'link_platforms'] as const
 export type RenamedList = (typeof RENAMED_LISTS)[number]
 
 /**
@@ -22,17 +24,22 @@ export async function renameTag(
   { list, from, to }: { list: RenamedList; from: string; to: string },
 ): Promise<void> {
   await transaction(deps, async (tx, changed) => {
-    const lists = rowsOf(await lockEditedLists(tx))
+    const edited = await lockEditedLists(tx)
+    const lists = rowsOf(edited)
     const current = { ...tagListsOf(deps.taxonomyData), ...lists }
-    const key = list === 'categories' ? 'name' : 'value'
+    const key = list === 'game_versions' ? 'value' : 'name'
     const rows = current[list] as unknown as Record<string, unknown>[]
     if (!rows.some((row) => row[key] === from)) throw validationError('from', 'is not in the list')
     if (rows.some((row) => row[key] === to)) throw validationError('to', 'is already in the list')
     const renamed = rows.map((row) => (row[key] === from ? { ...row, [key]: to } : row))
     if (!Value.Check(TAG_LISTS[list], renamed)) throw validationError('to', 'is not a valid name for this list')
     checkLists(deps.taxonomyData, { ...lists, [list]: renamed }, 'to')
-    await saveList(tx, list, { rows: renamed, changed: new Date(deps.now()) })
-    const count = await (list === 'categories' ? renameCategory : renameGameVersion)(tx, { from, to })
+    await saveList(tx, list, {
+      rows: renamed,
+      changed: new Date(deps.now()),
+      removed: [...(edited[list]?.removed ?? []), from],
+    })
+    const count = await replaceTag(tx, list, { from, to })
     await recordAudit(tx, { action: 'tags.renamed', actor, details: { list, from, to, count } })
     changed.addAll('tags')
     if (count > 0) for (const kind of ['project', 'version'] as const) changed.addAll(kind)

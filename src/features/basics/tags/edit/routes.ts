@@ -3,10 +3,12 @@ import { operatorOf } from '#features/basics/audit/actor.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
-import { TAG_LISTS, type TagListName } from '#taxonomy/taxonomy-files.ts'
+import { TAG_LISTS, type TagListName } from '#taxonomy/tag-lists.ts'
+import { valueRoutes } from '../values/routes.ts'
+import type { TagEditDeps } from './edit-tag-list.ts'
 import { RENAMED_LISTS, type RenamedList, renameTag } from './rename-tag.ts'
 import { LIST_INPUTS, TagRename } from './requests.ts'
-import { type ListEdit, type TagEditDeps, updateTagList } from './update-tag-list.ts'
+import { type ListEdit, updateTagList } from './update-tag-list.ts'
 import { EditableTags, readEditableTags } from './views.ts'
 
 /** Names of the lists in IDs of operations and in summaries. */
@@ -15,6 +17,9 @@ const NAMES: Record<TagListName, [id: string, words: string]> = {
   loaders: ['Loaders', 'loaders'],
   categories: ['Categories', 'categories'],
   game_versions: ['GameVersions', 'game versions'],
+  loader_fields: ['LoaderFields', 'loader fields'],
+  licenses: ['Licenses', 'licences that forms offer first'],
+  link_platforms: ['LinkPlatforms', 'link platforms'],
 }
 
 const config = { auth: 'operator' } as const
@@ -25,13 +30,14 @@ export function tagEditRoutes(app: App, deps: TagEditDeps & Pick<Deps, 'taxonomy
       config,
       schema: {
         operationId: 'getEditableTags',
-        summary: 'List games, loaders, categories and game versions with the number of projects that use them',
+        summary: 'List the tags that operators can edit, with the number of projects that use them',
         response: { 200: EditableTags },
       },
       handler: () => readEditableTags(deps),
     })
     for (const list of Object.keys(TAG_LISTS) as TagListName[]) listRoutes(scope, deps, list)
     for (const list of RENAMED_LISTS) renameRoute(scope, deps, list)
+    valueRoutes(scope, deps)
   })
 }
 

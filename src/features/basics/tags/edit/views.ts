@@ -8,10 +8,11 @@ import { defineCache } from '#platform/cache/definitions.ts'
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import type { Db } from '#platform/db/db.ts'
+import { TAG_LISTS, type TagListName, type TagLists } from '#taxonomy/tag-lists.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
-import { TAG_LISTS, type TagListName, type TagLists, type TaxonomyData, tagListsOf } from '#taxonomy/taxonomy-files.ts'
+import { type TaxonomyData, tagListsOf } from '#taxonomy/taxonomy-files.ts'
 import { countTagUses, type EditedLists, readEditedLists, type TagUses } from './queries.ts'
-import { nameOf } from './update-tag-list.ts'
+import { nameOf, type TagRow } from './tag-row.ts'
 
 const listView = <Row extends TObject>(row: Row) =>
   Type.Object({
@@ -34,6 +35,14 @@ export const EditableTags = NamedObject('EditableTags', {
   loaders: listView(TAG_LISTS.loaders.items),
   categories: listView(TAG_LISTS.categories.items),
   game_versions: listView(TAG_LISTS.game_versions.items),
+  loader_fields: listView(TAG_LISTS.loader_fields.items),
+  licenses: listView(TAG_LISTS.licenses.items),
+  link_platforms: listView(TAG_LISTS.link_platforms.items),
+})
+
+export const TagUsesView = NamedObject('UsesOfTag', {
+  projects: Type.Integer({ description: 'Number of projects that use the tag' }),
+  versions: Type.Integer({ description: 'Number of versions that use the tag; 0 if only projects can have it' }),
 })
 type EditableList<Row> = {
   source: 'files' | 'operator'
@@ -66,8 +75,7 @@ export async function readTagUses(deps: TagDeps, edited?: EditedLists): Promise<
 export async function readEditableTags(deps: TagDeps): Promise<EditableTags> {
   const edited = await readEditedLists(deps.db)
   const uses = await readTagUses(deps, edited)
-  const keyOf = (row: object & Parameters<typeof nameOf>[0]) =>
-    'project_type' in row ? `${nameOf(row)} ${row.project_type}` : nameOf(row)
+  const keyOf = (row: TagRow) => ('project_type' in row ? `${nameOf(row)} ${row.project_type}` : nameOf(row))
   const files = tagListsOf(deps.taxonomyData)
   const view = (list: TagListName) => ({
     source: edited[list] === undefined ? 'files' : 'operator',
@@ -75,7 +83,7 @@ export async function readEditableTags(deps: TagDeps): Promise<EditableTags> {
     changed: edited[list]?.changed.toISOString() ?? null,
     rows: (rowsIn(edited, list) ?? files[list]).map((row) => ({
       ...row,
-      hidden: row.hidden ?? false,
+      hidden: 'hidden' in row && row.hidden === true,
       uses: uses[list].get(keyOf(row)) ?? 0,
     })),
   })

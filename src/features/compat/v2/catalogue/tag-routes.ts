@@ -13,6 +13,7 @@ import { NamedObject, Timestamp } from '#lib/schema/schema-parts.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { listLicenses } from '#taxonomy/licenses.ts'
+import { offered } from '#taxonomy/taxonomy.ts'
 import { PACK_LOADER } from './pack-loaders.ts'
 import { capitalised } from './project-views.ts'
 import { SIDES } from './sides.ts'
@@ -56,13 +57,15 @@ export function tagRoutesV2(app: App, { taxonomy }: Pick<Deps, 'taxonomy'>): voi
       .filter(({ name }) => name !== PACK_LOADER)
       .map(toLoader),
   )
-  list('/tag/license', { operationId: 'listLicensesV2', summary: 'List the SPDX licences' }, LicenseV3, listLicenses)
+  list('/tag/license', { operationId: 'listLicensesV2', summary: 'List the SPDX licences' }, LicenseV3, () =>
+    listLicenses(taxonomy.licenses),
+  )
   list(
     '/tag/donation_platform',
     { operationId: 'listDonationPlatformsV2', summary: 'List the platforms of donation links' },
     LicenseV3,
     () =>
-      [...taxonomy.linkPlatforms.values()]
+      offered(taxonomy.linkPlatforms.values())
         .filter(({ donation }) => donation)
         .map(({ name }) => ({ short: name, name: DONATION_NAMES[name] ?? capitalised(name) })),
   )
