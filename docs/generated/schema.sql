@@ -927,6 +927,23 @@ create table project (
   constraint project_team_key UNIQUE (team_id)
 );
 
+create table project_appeal (
+  decision_id text collate "C" not null,
+  project_id text collate "C" not null,
+  message_id text collate "C" not null,
+  created timestamp with time zone not null,
+  outcome text,
+  closed_at timestamp with time zone,
+  result_id text collate "C",
+  constraint project_appeal_check CHECK (((closed_at IS NULL) = (outcome IS NULL))),
+  constraint project_appeal_decision_id_fkey FOREIGN KEY (decision_id) REFERENCES thread_message(id) ON DELETE CASCADE,
+  constraint project_appeal_message_id_fkey FOREIGN KEY (message_id) REFERENCES thread_message(id) ON DELETE CASCADE,
+  constraint project_appeal_outcome_check CHECK ((outcome = ANY (ARRAY['accepted'::text, 'rejected'::text, 'withdrawn'::text]))),
+  constraint project_appeal_pkey PRIMARY KEY (decision_id),
+  constraint project_appeal_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE,
+  constraint project_appeal_result_id_fkey FOREIGN KEY (result_id) REFERENCES thread_message(id) ON DELETE SET NULL
+);
+
 create table project_decision (
   project_id text collate "C" not null,
   account_id text collate "C",
@@ -1559,6 +1576,8 @@ CREATE INDEX account_origin_range_idx ON public.account_origin USING gist (addre
 
 CREATE INDEX account_service_of_idx ON public.account USING btree (service_of) WHERE (service_of IS NOT NULL);
 
+CREATE INDEX account_staff_idx ON public.account USING btree (role, id) WHERE (role <> 'developer'::text);
+
 CREATE UNIQUE INDEX account_username_key ON public.account USING btree (lower(username));
 
 CREATE INDEX account_username_prefix_idx ON public.account USING btree (lower(username) COLLATE "C");
@@ -1730,6 +1749,14 @@ CREATE INDEX previous_name_account_id_idx ON public.previous_name USING btree (a
 CREATE INDEX previous_name_organization_id_idx ON public.previous_name USING btree (organization_id) WHERE (organization_id IS NOT NULL);
 
 CREATE INDEX previous_name_project_id_idx ON public.previous_name USING btree (project_id) WHERE (project_id IS NOT NULL);
+
+CREATE UNIQUE INDEX project_appeal_message_key ON public.project_appeal USING btree (message_id);
+
+CREATE UNIQUE INDEX project_appeal_open_key ON public.project_appeal USING btree (project_id) WHERE (outcome IS NULL);
+
+CREATE INDEX project_appeal_project_id_idx ON public.project_appeal USING btree (project_id);
+
+CREATE UNIQUE INDEX project_appeal_result_key ON public.project_appeal USING btree (result_id) WHERE (result_id IS NOT NULL);
 
 CREATE INDEX project_decision_account_id_idx ON public.project_decision USING btree (account_id);
 

@@ -36,6 +36,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     ...['takeDown', 'scheduleProjectV2', 'addOrganizationProject'],
   ],
   'every project of the organization shows its name': ['updateOrganization'],
+  'every member of the project is notified': ['rejectAppeal'],
   'it is about all projects of all members, or all failed jobs': ['queryAnalytics', 'distributeRevenue', 'retryJobs'],
 }
 

@@ -705,6 +705,16 @@ export interface Project {
   updated: Generated<Timestamp>;
 }
 
+export interface ProjectAppeal {
+  closed_at: Timestamp | null;
+  created: Timestamp;
+  decision_id: string;
+  message_id: string;
+  outcome: 'accepted' | 'rejected' | 'withdrawn' | null;
+  project_id: string;
+  result_id: string | null;
+}
+
 export interface ProjectDecision {
   account_id: string | null;
   decided: Timestamp;
@@ -1237,6 +1247,7 @@ export interface DB {
   personal_access_token: PersonalAccessToken;
   previous_name: PreviousName;
   project: Project;
+  project_appeal: ProjectAppeal;
   project_decision: ProjectDecision;
   project_dependent: ProjectDependent;
   project_likeness: ProjectLikeness;

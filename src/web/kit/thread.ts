@@ -60,17 +60,27 @@ function messageItem(
   const at = exactTime(page.language, new Date(created))
   if (body.type !== 'text' && body.type !== 'deleted') {
     const event = eventOf(page, body)
+    const answer =
+      body.type === 'status_change' && body.appeal !== undefined && html` · ${t('work.thread.appeal-accepted')}`
     const by = author !== undefined && html` · <bdi>${author.username}</bdi>`
-    return html`<li class="event" id="message-${id}">${icon(page, event.icon)}<span>${event.text}${by} · ${at}</span></li>
+    return html`<li class="event" id="message-${id}">${icon(page, event.icon)}<span>${event.text}${answer}${by} · ${at}</span></li>
 `
   }
   const name = authorName(page, hide_identity, author)
-  const mark = body.private && status(page, { kind: 'wait', icon: 'lock', label: t('work.thread.private') })
+  const mark = body.private
+    ? status(page, { kind: 'wait', icon: 'lock', label: t('work.thread.private') })
+    : body.type === 'text' && body.appeal !== undefined && appealMark(page, body.appeal)
   const role = hide_identity && author !== undefined && !body.private && html` (${t('work.thread.moderator')})`
   const said = body.type === 'deleted' ? html`<p class="soft">${t('work.thread.deleted')}</p>` : text
   const more = attributes({ class: body.private && 'private', id: `message-${id}` })
   return html`<li${more}>${face({ name, url: author?.avatar_url })}<div><p class="by"><b><bdi>${name}</bdi></b>${role} · ${at} ${mark}</p><div class="said">${said}</div></div></li>
 `
+}
+
+function appealMark(page: PageContext, appeal: 'made' | 'rejected'): Markup {
+  const { t } = page.language
+  if (appeal === 'made') return status(page, { kind: 'wait', icon: 'gavel', label: t('work.thread.appeal') })
+  return status(page, { icon: 'gavel', label: t('work.thread.appeal-rejected') })
 }
 
 type EventBody = Exclude<ThreadMessageView['body'], { type: 'text' } | { type: 'deleted' }>

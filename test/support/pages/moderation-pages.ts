@@ -27,6 +27,15 @@ export async function makeModerationPages(t: TestApp, { moderator }: WorkPeople)
   ])
   await edit(project, owner, { status: 'processing' })
   const first = await makeWaiting(t, owner, 'Resonance')
+  const appealed = await makeWaiting(t, owner, 'Afterglow')
+  await edit(appealed, await t.make.account({ role: 'moderator', username: 'jonquil' }), {
+    status: 'rejected',
+    moderation_message: 'The texture is from another project.',
+  })
+  const appeal = {
+    body: 'I drew the texture myself, and both projects are mine. The source of it is in the repository.',
+  }
+  assert.equal((await t.as(owner).post(`/v3/project/${appealed.id}/appeal`, appeal)).statusCode, 204)
   const files = `/moderation/project/${project.id}/files`
   const compared = new URLSearchParams({ version: now, against: old })
   const entries = (await t.as(moderator).get(`/_internal/moderation/versions/${now}/entries`)).json()
@@ -38,6 +47,8 @@ export async function makeModerationPages(t: TestApp, { moderator }: WorkPeople)
     at('queue-none', 'moderationQueue', '/moderation/queue?query=nothing'),
     at('review', 'moderationReview', `/moderation/project/${project.id}`),
     at('first-review', 'moderationReview', `/moderation/project/${first.id}`),
+    at('appeal-review', 'moderationReview', `/moderation/project/${appealed.id}`),
+    pagesOf(owner)('appeal-waiting', 'publishReview', `/mod/${appealed.slug}/settings/review`),
     at('entries', 'moderationEntries', `${files}?${compared}`),
     at('entry', 'moderationEntry', `${files}/entry?${entry}`),
     at('queue-statistics', 'moderationStatistics', '/moderation/statistics'),

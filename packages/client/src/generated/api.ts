@@ -4276,6 +4276,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v3/project/{id}/appeal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get whether the decision on a project can be appealed, and its appeal
+         * @description Only for members of the project and moderators.
+         *
+         *     Requires a token with `PROJECT_READ`. Rejects fine-grained tokens.
+         */
+        get: operations["getAppeal"];
+        put?: never;
+        /**
+         * Appeal the decision that rejected or withheld a project
+         * @description Each decision can be appealed once. The project keeps its status and enters the moderation queue, where another moderator decides.
+         *
+         *     Requires a token with `PROJECT_WRITE`. Rejects fine-grained tokens.
+         */
+        post: operations["appealDecision"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v3/version/{id}/scan": {
         parameters: {
             query?: never;
@@ -4306,7 +4334,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the projects under review
+         * List the projects under review, and those with an open appeal
          * @description Requires a token with `PROJECT_READ`. Moderators and admins only.
          */
         get: operations["listModerationQueue"];
@@ -4328,7 +4356,7 @@ export interface paths {
         get?: never;
         /**
          * Claim a project under review
-         * @description For 30 minutes. A repeated request extends the claim. A decision ends it.
+         * @description For 30 minutes. A repeated request extends the claim. A decision ends it. Moderators cannot claim an appeal against their own decision.
          *
          *     Requires a token with `PROJECT_WRITE`. Moderators and admins only.
          */
@@ -4355,7 +4383,7 @@ export interface paths {
         put?: never;
         /**
          * Claim the next unclaimed project under review
-         * @description Concurrent requests claim different projects.
+         * @description Concurrent requests claim different projects. Skips appeals against decisions of the caller.
          *
          *     Requires a token with `PROJECT_WRITE`. Moderators and admins only.
          */
@@ -4717,6 +4745,28 @@ export interface paths {
          *     Requires a token with `PROJECT_WRITE` and `VERSION_WRITE` and `COLLECTION_WRITE` and `USER_WRITE`. Moderators and admins only.
          */
         delete: operations["unblockFile"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/_internal/moderation/projects/{id}/appeal/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reject the appeal of a project, which keeps its status
+         * @description A change of the status accepts the appeal. Moderators cannot reject an appeal against their own decision.
+         *
+         *     Requires a token with `PROJECT_WRITE`. Moderators and admins only.
+         */
+        post: operations["rejectAppeal"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -6378,6 +6428,18 @@ export interface components {
             /** @description Project IDs or slugs. Default, also for an empty list: all projects whose analytics the caller can see */
             project_ids?: string[];
         };
+        /** AppealInput */
+        AppealInput: {
+            /** @description Why the decision is wrong, in Markdown. It becomes a message in the thread of the project */
+            body: string;
+        };
+        /** AppealRejection */
+        AppealRejection: {
+            /** @description Why the decision stays, in Markdown. It becomes a message in the thread of the project */
+            message: string;
+            /** @description The state that the moderator has seen, as for a decision. 409 if the project has changed since */
+            seen?: string;
+        };
         /** ArchiveEntry */
         ArchiveEntry: {
             path: string;
@@ -6443,7 +6505,7 @@ export interface components {
             /** Format: date-time */
             at: string;
             /** @enum {string} */
-            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.made" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.made" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
             subject: {
                 /** @enum {string} */
                 kind: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "advisory" | "team" | "organization" | "collection" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "webhook" | "job";
@@ -7857,7 +7919,7 @@ export interface components {
             /** Format: date-time */
             at: string;
             /** @enum {string} */
-            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.made" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.made" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
             subject: {
                 /** @enum {string} */
                 kind: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "advisory" | "team" | "organization" | "collection" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "webhook" | "job";
@@ -8441,7 +8503,7 @@ export interface components {
             /** Format: date-time */
             at: string;
             /** @enum {string} */
-            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.made" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.made" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
             subject: {
                 /** @enum {string} */
                 kind: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "advisory" | "team" | "organization" | "collection" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "webhook" | "job";
@@ -8707,6 +8769,28 @@ export interface components {
             side_types_migration_review_status: "reviewed" | "pending";
         } & {
             [key: string]: unknown[];
+        };
+        /** ProjectAppeal */
+        ProjectAppeal: {
+            /** @description Whether the members can appeal the decision: each decision once */
+            possible: boolean;
+            /** @description The decision of a moderator that rejected or withheld the project; null if there is none */
+            decision: {
+                /** @enum {string} */
+                status: "rejected" | "withheld";
+                /** Format: date-time */
+                at: string;
+            } | null;
+            /** @description The appeal against this decision */
+            appeal: {
+                /** @description ID of the message with its text, in the thread of the project */
+                message_id: string;
+                /** Format: date-time */
+                created: string;
+                outcome: ("accepted" | "rejected" | "withdrawn") | (never | null);
+                /** Format: date-time */
+                closed: string | null;
+            } | null;
         };
         /**
          * ProjectBulkPatch
@@ -9165,9 +9249,9 @@ export interface components {
         };
         /** QueuePlace */
         QueuePlace: {
-            /** @description Position, starting at 1; null if the project is not under review */
+            /** @description Position, starting at 1; null if the project is neither under review nor appealed */
             position: number | null;
-            /** @description Number of projects under review */
+            /** @description Number of projects in the queue */
             total: number;
         };
         /** QueueStatistics */
@@ -9241,6 +9325,18 @@ export interface components {
             claimed_by: components["schemas"]["ClaimHolder"];
             /** Format: date-time */
             claimed_until: string | null;
+            /** @description The open appeal of a rejected or withheld project; null for a project under review */
+            appeal: {
+                /** Format: date-time */
+                created: string;
+                /** @description First 400 characters of the appeal, in Markdown */
+                text: string;
+                /** @description Moderator whose decision is appealed */
+                decided_by: {
+                    id: string;
+                    username: string;
+                } | null;
+            } | null;
             /** @description Whether a moderator has written to the members since the submission, and they have not replied */
             waits_for_reply: boolean;
             /** @description The state that the response shows. Send it with the decision, so that the decision applies to this state only */
@@ -10264,11 +10360,21 @@ export interface components {
                 replying_to: string | null;
                 /** @description IDs of the images in the message */
                 associated_images: string[];
+                /**
+                 * @description `made`: the text of an appeal. `rejected`: the answer of a moderator who rejected it
+                 * @enum {string}
+                 */
+                appeal?: "made" | "rejected";
             } | {
                 /** @enum {string} */
                 type: "status_change";
                 old_status: string;
                 new_status: string;
+                /**
+                 * @description Set if the change accepted an appeal
+                 * @enum {string}
+                 */
+                appeal?: "accepted";
             } | {
                 /** @enum {string} */
                 type: "thread_closure" | "thread_reopen";
@@ -20087,6 +20193,72 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    getAppeal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description ID or slug of the project */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProjectAppeal"];
+                };
+            };
+            /** @description Not modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            404: components["responses"]["404.not_found"];
+            default: components["responses"]["Error"];
+        };
+    };
+    appealDecision: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description ID or slug of the project */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AppealInput"];
+            };
+        };
+        responses: {
+            /** @description No body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
+            409: components["responses"]["409.conflict"];
+            default: components["responses"]["Error"];
+        };
+    };
     getVersionScan: {
         parameters: {
             query?: never;
@@ -20140,8 +20312,8 @@ export interface operations {
                 project_type?: string;
                 /** @description Projects with a version in this state of the scan; `none`: the scanner has passed every version */
                 scan?: "none" | "pending" | "warn" | "quarantine";
-                /** @description Whether moderators have already decided on the project before */
-                review?: "first" | "repeat";
+                /** @description `first`: no moderator has decided on the project. `repeat`: submitted again after a decision. `appeal`: the author appeals a decision */
+                review?: "first" | "repeat" | "appeal";
                 /** @description Claims of the caller, of other moderators, or none */
                 claim?: "unassigned" | "mine" | "others";
             };
@@ -20243,10 +20415,10 @@ export interface operations {
                      */
                     scan?: "none" | "pending" | "warn" | "quarantine";
                     /**
-                     * @description Whether moderators have already decided on the project before
+                     * @description `first`: no moderator has decided on the project. `repeat`: submitted again after a decision. `appeal`: the author appeals a decision
                      * @enum {string}
                      */
-                    review?: "first" | "repeat";
+                    review?: "first" | "repeat" | "appeal";
                     /**
                      * @description Sort order, by time of submission
                      * @default oldest
@@ -20866,11 +21038,43 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    rejectAppeal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description ID or slug of the project */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AppealRejection"];
+            };
+        };
+        responses: {
+            /** @description No body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
+            409: components["responses"]["409.conflict"];
+            default: components["responses"]["Error"];
+        };
+    };
     listModerationLog: {
         parameters: {
             query?: {
                 /** @description Action of the entries */
-                action?: "project.claimed" | "version.scan_overruled" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.closed" | "report.reopened" | "report.deleted" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "project.status_changed" | "project.deleted" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "collection.status_changed" | "message.deleted";
+                action?: "project.claimed" | "project.appeal_rejected" | "version.scan_overruled" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.closed" | "report.reopened" | "report.deleted" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "project.status_changed" | "project.deleted" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "collection.status_changed" | "message.deleted";
                 /** @description ID of the account that acted */
                 actor?: string;
                 /** @description ID of an account that acted or that the entry is about */
@@ -21283,7 +21487,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Action of the entries */
-                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.made" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.made" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
                 /** @description ID of the account that acted */
                 actor?: string;
                 /** @description ID of an account that acted or that the entry is about */
@@ -21325,7 +21529,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Action of the entries */
-                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.made" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.made" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
                 /** @description ID of the account that acted */
                 actor?: string;
                 /** @description ID of an account that acted or that the entry is about */

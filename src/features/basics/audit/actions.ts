@@ -44,6 +44,8 @@ export const AUDIT_ACTIONS = [
   'project.changed',
   'project.status_changed',
   'project.claimed',
+  'project.appealed',
+  'project.appeal_rejected',
   'project.deleted',
   'version.created',
   'version.status_changed',
@@ -118,6 +120,7 @@ export const AUDIT_ACTIONS = [
 /** Actions that only moderators and operators can take, in the log of moderators. */
 export const MODERATOR_ACTIONS = [
   'project.claimed',
+  'project.appeal_rejected',
   'version.scan_overruled',
   'advisory.published',
   'advisory.rejected',

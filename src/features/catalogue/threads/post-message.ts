@@ -75,10 +75,11 @@ async function requireSameThread(tx: Tx, viewer: Viewer, thread: ThreadRow, mess
     throw validationError('body.replying_to', 'must be the ID of a message in this thread')
 }
 
-async function notifyOtherSide(
+/** Notifies the members of the project, or the reporter, of a moderator's message. */
+export async function notifyOtherSide(
   tx: Tx,
   viewer: Viewer,
-  { thread, messageId }: { thread: ThreadRow; messageId: string },
+  { thread, messageId }: { thread: Omit<ThreadRow, 'size_bytes' | 'type'>; messageId: string },
 ): Promise<void> {
   const about = {
     thread_id: thread.id,

@@ -12,8 +12,8 @@ export type ThreadRow = ThreadFacts & { report_id: string | null; size_bytes: nu
 
 /** The stored body of a message. Images are separate rows that refer to the message. */
 export type MessageBody =
-  | { type: 'text'; body: string; private: boolean; replying_to: string | null }
-  | { type: 'status_change'; old_status: string; new_status: string }
+  | { type: 'text'; body: string; private: boolean; replying_to: string | null; appeal?: 'made' | 'rejected' }
+  | { type: 'status_change'; old_status: string; new_status: string; appeal?: 'accepted' }
   | { type: 'thread_closure' }
   | { type: 'thread_reopen' }
   | { type: 'deleted'; private: boolean }
@@ -148,10 +148,14 @@ export async function deleteStatusMessage(tx: Tx, id: string): Promise<void> {
   await refreshUnanswered(tx, message.thread_id)
 }
 
-/** Returns when a thread with this new message has first waited for a moderator. Private messages answer nobody. */
+/**
+ * Returns when a thread with this new message has first waited for a moderator. Private messages answer nobody. An appeal waits
+ * in the queue.
+ */
 function unansweredSince(body: MessageBody, byModerator: boolean): RawBuilder<Date | null> {
   if (byModerator) return 'private' in body && body.private ? sql`unanswered_since` : sql`null`
-  return body.type === 'text' ? sql`coalesce(unanswered_since, clock_timestamp())` : sql`unanswered_since`
+  const waits = body.type === 'text' && body.appeal === undefined
+  return waits ? sql`coalesce(unanswered_since, clock_timestamp())` : sql`unanswered_since`
 }
 
 /** Computes `unanswered_since` again after a message or a decision was removed. */
@@ -159,7 +163,7 @@ export async function refreshUnanswered(tx: Tx, threadId: string): Promise<void>
   await sql`update thread set unanswered_since = (
       select min(message.created) from thread_message message
       where message.thread_id = thread.id and message.body ->> 'type' = 'text' and not message.hide_identity
-        and message.created > coalesce((
+        and message.body ->> 'appeal' is null and message.created > coalesce((
           select max(answer.created) from thread_message answer
           where answer.thread_id = thread.id and answer.hide_identity
             and (answer.body ->> 'private') is distinct from 'true'), '-infinity'))

@@ -14,8 +14,18 @@ const MessageBodyView = Type.Union([
     private: Type.Boolean({ description: 'Whether only moderators can see the message' }),
     replying_to: Nullable(Type.String()),
     associated_images: Type.Array(Type.String(), { description: 'IDs of the images in the message' }),
+    appeal: Type.Optional(
+      Type.Enum(['made', 'rejected'], {
+        description: '`made`: the text of an appeal. `rejected`: the answer of a moderator who rejected it',
+      }),
+    ),
   }),
-  Type.Object({ type: Type.Literal('status_change'), old_status: Type.String(), new_status: Type.String() }),
+  Type.Object({
+    type: Type.Literal('status_change'),
+    old_status: Type.String(),
+    new_status: Type.String(),
+    appeal: Type.Optional(Type.Enum(['accepted'], { description: 'Set if the change accepted an appeal' })),
+  }),
   Type.Object({ type: Type.Enum(['thread_closure', 'thread_reopen']) }),
   Type.Object({ type: Type.Literal('deleted'), private: Type.Boolean() }),
 ])

@@ -3,11 +3,13 @@ import { sql } from 'kysely'
 import type { Viewer } from '#features/basics/access/viewer.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { appealedFrom, findOpenAppeal } from '#features/catalogue/reviews/appeals.ts'
+import { hasOtherModerators, requireJudge } from '#features/catalogue/reviews/policy.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
-import { findClaim, matchesQueue, type QueueFilter, type QueueOrder, since } from './queries.ts'
+import { findClaim, IN_QUEUE, matchesQueue, type QueueFilter, type QueueOrder, since } from './queries.ts'
 import type { ClaimRow } from './views.ts'
 
 type ClaimDeps = Pick<Deps, 'db' | 'cache'>
@@ -18,8 +20,9 @@ const CLAIM_MINUTES = 30
 const NEXT_CLAIM_LOCK = 'moderation.next'
 
 /**
- * Claims a project under review, or extends the viewer's own claim.
- * @throws ApiError `not_found`, `conflict` if the project is not under review or another moderator has claimed it
+ * Claims a project of the queue, or extends the viewer's own claim.
+ * @throws ApiError `not_found`, `conflict` if the project is not in the queue or another moderator has claimed it, 403 for an
+ * appeal against the viewer's own decision
  */
 export function claimProject(deps: ClaimDeps, viewer: Viewer, projectId: string): Promise<ClaimRow> {
   return transaction(deps, async (tx) => {
@@ -30,7 +33,10 @@ export function claimProject(deps: ClaimDeps, viewer: Viewer, projectId: string)
       .forKeyShare()
       .executeTakeFirst()
     if (project === undefined) throw notFound('project')
-    if (project.status !== 'processing') throw new ApiError('conflict', 'This project is not under review')
+    const appeal = project.status === 'processing' ? undefined : await findOpenAppeal(tx, projectId)
+    if (project.status !== 'processing' && appeal === undefined)
+      throw new ApiError('conflict', 'This project is not under review')
+    if (appeal !== undefined) await requireJudge(tx, viewer, appeal.moderator_id)
     const before = await findClaim(tx, projectId)
     await insertClaim(tx, viewer, projectId)
     const claim = await findClaim(tx, projectId)
@@ -40,7 +46,10 @@ export function claimProject(deps: ClaimDeps, viewer: Viewer, projectId: string)
   })
 }
 
-/** Claims the first unclaimed project of the queue that matches. Returns its ID, or undefined if there is none. */
+/**
+ * Claims the first unclaimed project of the queue that matches. Returns its ID, or undefined if there is none. Leaves appeals
+ * against the viewer's decisions to other moderators, if there are any.
+ */
 export function claimNext(
   deps: ClaimDeps,
   viewer: Viewer,
@@ -51,9 +60,11 @@ export function claimNext(
   return transaction(deps, async (tx) => {
     // Without the lock, two moderators would select the same project, and one of them would get none.
     await sql`select pg_advisory_xact_lock(hashtext(${NEXT_CLAIM_LOCK}))`.execute(tx)
+    const leavesOwn = await hasOtherModerators(tx, viewer.id)
+    const own = leavesOwn ? sql`and not project.id = any(${appealedFrom(viewer.id)})` : sql``
     const { rows } = await sql<{ id: string }>`select project.id from project
-      where project.status = 'processing' and ${matchesQueue({ ...filter, claim: 'unassigned' }, viewer.id)}
-      order by ${since} ${direction}, project.id ${direction} limit 1 for key share`.execute(tx)
+      where ${IN_QUEUE} ${own} and ${matchesQueue({ ...filter, claim: 'unassigned' }, viewer.id)}
+      order by ${since} ${direction}, project.id ${direction} limit 1 for key share of project`.execute(tx)
     const id = rows[0]?.id
     if (id === undefined) return undefined
     await insertClaim(tx, viewer, id)

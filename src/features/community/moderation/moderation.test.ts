@@ -94,6 +94,7 @@ test("an entry contains the data for a moderator's decision", async () => {
     ownership: { kind: 'user', id: owner.id, name: owner.username, icon_url: null },
     claimed_by: null,
     claimed_until: null,
+    appeal: null,
     waits_for_reply: false,
   })
   const { created, ...record } = owner_record

@@ -1,6 +1,8 @@
-// The moderation queue: the projects with the status `processing`, in the order of their submission.
+// The moderation queue: the projects with the status `processing` and those with an open appeal, in the order of their
+// submission and their appeal.
 
 import { type RawBuilder, sql } from 'kysely'
+import { APPEALED } from '#features/catalogue/reviews/appeals.ts'
 import { SEEN } from '#features/catalogue/reviews/seen.ts'
 import { ALL_PASSED, type QueuedScan, SCANS_OF_PROJECT } from '#features/catalogue/scans/queries.ts'
 import { countRows, type Db } from '#platform/db/db.ts'
@@ -18,21 +20,23 @@ export type QueueFilter = {
 
 export const CLAIM_FILTERS = ['unassigned', 'mine', 'others'] as const
 export const SCAN_FILTERS = ['none', 'pending', 'warn', 'quarantine'] as const
-export const REVIEW_FILTERS = ['first', 'repeat'] as const
+export const REVIEW_FILTERS = ['first', 'repeat', 'appeal'] as const
 
 export const QUEUE_ORDERS = ['oldest', 'newest'] as const
 export type QueueOrder = (typeof QUEUE_ORDERS)[number]
 export type QueuePage = QueueFilter & { sort: QueueOrder; count: number; offset: number }
 
-/** Time of submission. Must be the same expression as in the index. */
-export const since = sql<Date>`coalesce(project.queued, project.published)`
+/** SQL condition: whether `project` is in the queue. */
+export const IN_QUEUE = sql<boolean>`(project.status = 'processing' or project.id = any(${APPEALED}))`
+
+/** Time of submission, or of the appeal. */
+export const since = sql<Date>`case project.status when 'processing' then coalesce(project.queued, project.published)
+  else (select open.created from project_appeal open where open.project_id = project.id and open.outcome is null) end`
 const shownVersions = sql`version.project_id = project.id and is_listed(version.status)`
 
 /** @param viewerId moderator to whom the filter `claim` refers */
 export function countQueue(db: Db, filter: QueueFilter, viewerId: string): Promise<number> {
-  return countRows(
-    db.selectFrom('project').where(sql<boolean>`project.status = 'processing'`).where(matchesQueue(filter, viewerId)),
-  )
+  return countRows(db.selectFrom('project').where(IN_QUEUE).where(matchesQueue(filter, viewerId)))
 }
 
 /**
@@ -67,7 +71,7 @@ export function listQueue(
             .select(columns)
             .select(['project.team_id', 'project.organization_id', 'project.revision', since.as('since')])
             .select(sql<number>`row_number() over (order by ${since}, project.id)`.as('position'))
-            .where(sql<boolean>`project.status = 'processing'`)
+            .where(IN_QUEUE)
             .as('project'),
         )
         .selectAll('project')
@@ -98,6 +102,14 @@ export function listQueue(
           'claimed_until', claim.until)
         from moderation_claim claim join account on account.id = claim.account_id
         where claim.project_id = project.id and claim.until > now())`.as('claim'),
+      sql<QueueRow['appeal']>`(select jsonb_build_object('created', open.created,
+          'text', coalesce(left(message.body ->> 'body', 400), ''),
+          'decided_by', case when account.id is null then null
+            else jsonb_build_object('id', account.id, 'username', account.username) end)
+        from project_appeal open join thread_message message on message.id = open.message_id
+          join thread_message decision on decision.id = open.decision_id
+          left join account on account.id = decision.author_id
+        where open.project_id = project.id and open.outcome is null)`.as('appeal'),
       sql<QueueRow['owner']>`case when organization.id is not null
         then jsonb_build_object('kind', 'organization', 'id', organization.id, 'name', organization.name,
           'icon_url', organization.icon_url)
@@ -141,7 +153,8 @@ export function matchesQueue({ text, loaders, claim, scan, review }: QueueFilter
       join thread_message message on message.thread_id = thread.id
       where thread.project_id = project.id and message.body ->> 'type' = 'status_change'
         and message.body ->> 'old_status' = 'processing' and message.body ->> 'new_status' <> 'draft')`
-    conditions.push(review === 'repeat' ? wasDecided : sql`not ${wasDecided}`)
+    if (review === 'appeal') conditions.push(sql`project.status <> 'processing'`)
+    else conditions.push(sql`project.status = 'processing'`, review === 'repeat' ? wasDecided : sql`not ${wasDecided}`)
   }
   return sql<boolean>`(${sql.join(conditions, sql` and `)})`
 }
@@ -173,17 +186,17 @@ export async function hasLostClaim(db: Db, projectId: string, accountId: string)
 export async function getQueuePlace(db: Db, projectId: string): Promise<{ position: number | null; total: number }> {
   const { rows } = await sql<{ position: number | null; total: number }>`
     with mine as (
-      select coalesce(queued, published) as since, id from project where id = ${projectId} and status = 'processing'
+      select ${since} as since, project.id from project where project.id = ${projectId} and ${IN_QUEUE}
     )
     select
       (select count(*) from project, mine
-        where project.status = 'processing' and (${since}, project.id) <= (mine.since, mine.id)
+        where ${IN_QUEUE} and (${since}, project.id) <= (mine.since, mine.id)
         having exists (select 1 from mine)) as position,
-      (select count(*) from project where status = 'processing') as total`.execute(db)
+      (select count(*) from project where ${IN_QUEUE}) as total`.execute(db)
   return rows[0] ?? { position: null, total: 0 }
 }
 
-/** Returns the positions of those of these projects that are under review, by ID, and the length of the queue. */
+/** Returns the positions of those of these projects that are in the queue, by ID, and the length of the queue. */
 export async function listQueuePlaces(
   db: Db,
   ids: readonly string[],
@@ -193,7 +206,7 @@ export async function listQueuePlaces(
     select id, position, total from (
       select project.id, (row_number() over (order by ${since}, project.id))::int as position,
         (count(*) over ())::int as total
-      from project where project.status = 'processing') queue
+      from project where ${IN_QUEUE}) queue
     where id = any(${[...ids]}::text[])`.execute(db)
   return { positions: new Map(rows.map(({ id, position }) => [id, position])), total: rows[0]?.total ?? 0 }
 }
@@ -211,9 +224,9 @@ export type ModerationCounts = {
 /** Returns how much work waits for moderators, and how many claims the viewer has. */
 export async function readModerationCounts(db: Db, viewerId: string): Promise<ModerationCounts> {
   const { rows } = await sql<ModerationCounts>`select
-      (select count(*) from project where status = 'processing') as queue,
+      (select count(*) from project where ${IN_QUEUE}) as queue,
       (select count(*) from moderation_claim claim join project on project.id = claim.project_id
-        where claim.account_id = ${viewerId} and claim.until > now() and project.status = 'processing') as mine,
+        where claim.account_id = ${viewerId} and claim.until > now() and ${IN_QUEUE}) as mine,
       (select count(*) from (select from report where not closed group by item_type, item_id) item) as reports,
       (select count(*) from thread where unanswered_since is not null
         and (project_id is not null or report_id is not null)) as threads,

@@ -28,7 +28,10 @@ const FILTERS = {
     }),
   ),
   review: Type.Optional(
-    Type.Enum([...REVIEW_FILTERS], { description: 'Whether moderators have already decided on the project before' }),
+    Type.Enum([...REVIEW_FILTERS], {
+      description:
+        '`first`: no moderator has decided on the project. `repeat`: submitted again after a decision. `appeal`: the author appeals a decision',
+    }),
   ),
 }
 

@@ -6,6 +6,7 @@ import { requireViewer } from '#features/basics/authentication/access-control.ts
 import { getProject, getProjectAsMember } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import type { App } from '#platform/http/server.ts'
+import { appealAnswerRoute, appealRoutes } from './appeals/routes.ts'
 import { changesRoutes } from './changes-routes.ts'
 import { claimNext, claimProject, releaseClaim } from './claim-project.ts'
 import { entryRoutes } from './entries/routes.ts'
@@ -39,8 +40,10 @@ export function moderationRoutes(app: App, deps: ModerationDeps): void {
     entryRoutes(scope, deps)
     queueStatisticsRoute(scope, deps)
     takedownRoutes(scope, deps)
+    appealAnswerRoute(scope, deps)
   })
   placeRoute(app, deps)
+  appealRoutes(app, deps)
 }
 
 function queueRoute(app: App, deps: ModerationDeps): void {
@@ -49,7 +52,7 @@ function queueRoute(app: App, deps: ModerationDeps): void {
     config: { auth: { scope: ['PROJECT_READ'] }, role: 'moderator' },
     schema: {
       operationId: 'listModerationQueue',
-      summary: 'List the projects under review',
+      summary: 'List the projects under review, and those with an open appeal',
       querystring: QueueQuery,
       response: { 200: QueueView },
     },
@@ -79,7 +82,8 @@ function claimRoutes(app: App, deps: ModerationDeps): void {
     schema: {
       operationId: 'claimProject',
       summary: 'Claim a project under review',
-      description: 'For 30 minutes. A repeated request extends the claim. A decision ends it.',
+      description:
+        'For 30 minutes. A repeated request extends the claim. A decision ends it. Moderators cannot claim an appeal against their own decision.',
       params: ProjectParams,
       response: { 200: ClaimView },
     },
@@ -102,7 +106,7 @@ function claimRoutes(app: App, deps: ModerationDeps): void {
     schema: {
       operationId: 'claimNextProject',
       summary: 'Claim the next unclaimed project under review',
-      description: 'Concurrent requests claim different projects.',
+      description: 'Concurrent requests claim different projects. Skips appeals against decisions of the caller.',
       body: NextProjectRequest,
       response: { 200: NextProjectView },
     },

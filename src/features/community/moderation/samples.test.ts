@@ -10,6 +10,19 @@ async function submitProject(w: World): Promise<string> {
   await w.t.deps.db.updateTable('project').set({ status: 'processing' }).where('id', '=', id).execute()
   return id
 }
+/** Lets the moderator reject the project. Returns its ID. */
+async function rejectProject(w: World): Promise<string> {
+  const id = await submitProject(w)
+  await w.t.as(await w.person('moderator')).patch(`/v3/project/${id}`, { status: 'rejected' })
+  return id
+}
+/** Rejects the project as an operator, and appeals as its owner. Returns its ID. */
+async function appealProject(w: World): Promise<string> {
+  const id = await submitProject(w)
+  await w.t.as(await w.person('admin')).patch(`/v3/project/${id}`, { status: 'rejected' })
+  await w.t.as(await w.person('owner')).post(`/v3/project/${id}/appeal`, { body: 'It is mine' })
+  return id
+}
 const savedReply = { topic: 'Licence', language: 'en', title: 'Name the licence', body: 'Please add a licence.' }
 const takeDown = async (w: World, body: object) =>
   w.t.as(await w.person('admin')).post('/_internal/moderation/takedown', { reason: 'spam', ...body })
@@ -49,6 +62,8 @@ const savedReplyFields = {
 
 export const SAMPLES: Record<string, Sample> = {
   claimProject: { at: { id: submitProject } },
+  appealDecision: { at: { id: rejectProject }, body: { body: 'The licence allows this.' } },
+  rejectAppeal: { at: { id: appealProject }, body: { message: 'It does not.' } },
   claimNextProject: { body: { project_type: 'mod' } },
   takeDown: {
     body: async (w) => ({ kind: 'project', id: await w.id('project'), reason: 'spam', visibility: 'withheld' }),

@@ -55,6 +55,21 @@ export const QueuedProjectView = NamedObject('QueuedProject', {
   ),
   owner_record: Nullable(OwnerRecordView),
   ...CLAIM,
+  appeal: Nullable(
+    Type.Object(
+      {
+        created: Timestamp,
+        text: Type.String({ description: 'First 400 characters of the appeal, in Markdown' }),
+        decided_by: Nullable(
+          Type.Object(
+            { id: Type.String(), username: Type.String() },
+            { description: 'Moderator whose decision is appealed' },
+          ),
+        ),
+      },
+      { description: 'The open appeal of a rejected or withheld project; null for a project under review' },
+    ),
+  ),
   waits_for_reply: Type.Boolean({
     description: 'Whether a moderator has written to the members since the submission, and they have not replied',
   }),
@@ -67,8 +82,9 @@ type QueuedProjectView = Static<typeof QueuedProjectView>
 
 export type QueueRow = Omit<
   QueuedProjectView,
-  'queued' | 'published' | 'updated' | 'project_types' | 'ownership' | 'owner_record' | keyof typeof CLAIM
+  'queued' | 'published' | 'updated' | 'project_types' | 'ownership' | 'owner_record' | 'appeal' | keyof typeof CLAIM
 > & {
+  appeal: (Omit<NonNullable<QueuedProjectView['appeal']>, 'created'> & { created: string }) | null
   queued: Date | null
   published: Date
   updated: Date
@@ -85,9 +101,12 @@ export const QueueView = NamedObject('ModerationQueue', {
 /** A project's position in the queue, for its members. */
 export const QueuePlaceView = NamedObject('QueuePlace', {
   position: Nullable(
-    Type.Integer({ minimum: 1, description: 'Position, starting at 1; null if the project is not under review' }),
+    Type.Integer({
+      minimum: 1,
+      description: 'Position, starting at 1; null if the project is neither under review nor appealed',
+    }),
   ),
-  total: Type.Integer({ description: 'Number of projects under review' }),
+  total: Type.Integer({ description: 'Number of projects in the queue' }),
 })
 
 export const NextProjectView = Type.Object(
@@ -107,7 +126,7 @@ export function toClaimView(claim: { id: string; username: string; claimed_until
 
 /** @param records of the owners, by `kind:id` */
 export function toQueuedProjectView(
-  { loaders, owner, claim, ...row }: QueueRow,
+  { loaders, owner, claim, appeal, ...row }: QueueRow,
   records: ReadonlyMap<string, OwnerRecord>,
   { taxonomy, config }: { taxonomy: Taxonomy; config: FilesConfig },
 ): QueuedProjectView {
@@ -120,6 +139,7 @@ export function toQueuedProjectView(
     project_types: projectTypesOf(taxonomy, loaders ?? []),
     ownership: owner && { ...owner, icon_url: imageUrl(config, owner.icon_url) },
     owner_record: owner && (records.get(`${owner.kind}:${owner.id}`) ?? null),
+    appeal: appeal && { ...appeal, created: new Date(appeal.created).toISOString() },
     ...toClaimView(claim),
   }
 }

@@ -262,7 +262,7 @@ const rowOf = ({ argument }: FormState) => (argument === '' ? {} : { fragment: r
 /** Returns the selected projects that are still under review. @throws ApiError `conflict` if none is */
 async function loadPicked({ deps, viewer }: OwnRequest, ids: readonly string[]): Promise<QueueRow[]> {
   const page = { text: '', loaders: undefined, sort: 'oldest', count: PICKED_MAX, offset: 0, ids } as const
-  const rows = await listQueue(deps.db, page, viewer.id)
+  const rows = (await listQueue(deps.db, page, viewer.id)).filter(({ appeal }) => appeal === null)
   if (rows.length === 0) throw new ApiError('conflict', 'These projects are no longer under review')
   return rows
 }

@@ -72,7 +72,7 @@ function queueRow(
     tile: rowTile(page, imageUrl(deps.config, row.icon_url), of.isFirst),
     href: pathTo(page, reviewPath(row.id)),
     name: row.name,
-    details: html`<span dir="auto">${row.summary}</span>`,
+    details: html`${row.appeal !== null && html`${badge('warn', t('moderate.appeal'))} `}<span dir="auto">${row.summary}</span>`,
     least: [owner, assigned],
     near: html`${typeText} · ${requested} · ${scan}`,
   })
@@ -101,9 +101,13 @@ export function rowTile(page: PageContext, url: string | null, isFirst = false):
   return html`<span class="tile"><img${image}></span>`
 }
 
+/** Returns the time of the appeal or of the submission. */
+export const waitsSince = ({ appeal, queued, published }: QueueRow): Date =>
+  appeal === null ? (queued ?? published) : new Date(appeal.created)
+
 function waitingPart(page: PageContext, row: QueueRow, median: number | null): Markup {
   const { language, now } = page
-  const at = row.queued ?? row.published
+  const at = waitsSince(row)
   const isLong = now - at.getTime() >= Math.max(DAY_MS, LONG_FACTOR * (median ?? 0) * MINUTE_MS)
   const age = timeAgo(language, at, now)
   return html`${isLong ? html`<b>${age}</b> ${badge('warn', language.t('moderate.long'))}` : age}<br><small class="soft">${language.t('moderate.position', { position: row.position })}</small>${row.waits_for_reply && html` ${status(page, { icon: 'reply', label: language.t('moderate.waits-for-reply') })}`}`
@@ -130,7 +134,11 @@ function scanPart(page: PageContext, { scans, scan_passed: isPassed }: QueueRow)
   return html`${statusOf(page, 'scan', worst ?? (isPassed ? 'pass' : 'none'))}${more}`
 }
 
-function claimPart({ page, viewer }: OwnRequest, { id, name, claim }: QueueRow, formId: string | undefined): Part {
+function claimPart(
+  { page, viewer }: OwnRequest,
+  { id, name, claim, appeal }: QueueRow,
+  formId: string | undefined,
+): Part {
   const { t } = page.language
   const isOwn = claim?.id === viewer.id
   const state =
@@ -139,7 +147,8 @@ function claimPart({ page, viewer }: OwnRequest, { id, name, claim }: QueueRow, 
       : isOwn
         ? badge('good', t('moderate.you'))
         : html`<bdi>${claim.username}</bdi>`
-  if (formId === undefined || (claim !== null && !isOwn)) return state
+  const isDecider = appeal !== null && appeal.decided_by?.id === viewer.id
+  if (formId === undefined || isDecider || (claim !== null && !isOwn)) return state
   const command = isOwn ? 'release' : 'claim'
   const more = attributes({ form: formId, value: `${command}.${id}`, 'data-key': isOwn ? undefined : 't' })
   return html`${state} <button class="plain" name="do"${more}>${t(`moderate.bulk.${command}`)}<span class="vh"> ${name}</span></button>`

@@ -4,6 +4,7 @@ import { updateProject } from '#features/catalogue/projects/edit/update-project.
 import { findDecision } from '#features/catalogue/reviews/decisions.ts'
 import { overrideScan, repeatScan } from '#features/catalogue/scans/override-scan.ts'
 import { postMessage } from '#features/catalogue/threads/post-message.ts'
+import { rejectAppeal } from '#features/community/moderation/appeals/reject-appeal.ts'
 import { claimNext, claimProject, releaseClaim } from '#features/community/moderation/claim-project.ts'
 import { ApiError, invalidInput, validationError } from '#lib/errors.ts'
 import { isBlank } from '#lib/text/text-rules.ts'
@@ -12,7 +13,7 @@ import { restoreLater } from '#web/kit/forms/lost-input.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { PATHS, reviewPath } from '#web/kit/paths.ts'
 import type { Done } from '#web/kit/request.ts'
-import { DECISIONS, type DecisionName } from './decision-form.ts'
+import { DECISIONS, type DecisionName, keepsDecision } from './decision-form.ts'
 import type { Review } from './load-review.ts'
 
 /** Maximum length of the message that the API shows next to the status. A longer message is in the details too. */
@@ -56,12 +57,14 @@ async function decide(request: OwnRequest, review: Review, form: FormState): Pro
       seen: form.text('seen'),
       ...messageFields(message),
     }
-    await updateProject(deps, viewer, { project, membership, patch })
+    if (keepsDecision(review, decision))
+      await rejectAppeal(deps, viewer, { projectId: project.id, message, seen: patch.seen })
+    else await updateProject(deps, viewer, { project, membership, patch })
   }
   // Last, because a note is an event that outdates `seen`.
   const note = form.text('note')
   if (!isBlank(note)) await say(request, review, { text: note, isPrivate: true })
-  return DONE[decision]
+  return keepsDecision(review, decision) ? 'appeal-rejected' : DONE[decision]
 }
 
 function statusOf({ view }: Review, decision: Exclude<DecisionName, 'ask'>): NonNullable<ProjectPatch['status']> {

@@ -14,6 +14,12 @@ import type { Review } from './load-review.ts'
 export const DECISIONS = ['approve', 'ask', 'withhold', 'reject'] as const
 export type DecisionName = (typeof DECISIONS)[number]
 
+const KEPT_BY: Readonly<Partial<Record<DecisionName, string>>> = { withhold: 'withheld', reject: 'rejected' }
+
+/** Whether the choice rejects the appeal of the project: the status stays. */
+export const keepsDecision = ({ entry, view }: Pick<Review, 'entry' | 'view'>, decision: DecisionName): boolean =>
+  entry?.appeal != null && view.status === KEPT_BY[decision]
+
 const HOTKEYS: Readonly<Record<DecisionName, string>> = { approve: 'A', ask: 'S', withhold: 'W', reject: 'R' }
 const KINDS = { approve: undefined, ask: 'hold', withhold: 'hold', reject: 'no' } as const
 
@@ -39,16 +45,18 @@ export function decisionForm(
   const { t } = page.language
   const { errors } = state
   const { project } = review
+  // Only another moderator can confirm a decision that is appealed.
+  const offered = review.mayJudge ? DECISIONS : (['approve', 'ask'] as const)
   const chosen = state.text('decision')
   const cards = optionCards({
     legend: t('moderate.decision'),
     name: 'decision',
     error:
       errors.some(({ field }) => field === 'decision') && html`<p class="error">${t('moderate.decision.missing')}</p>`,
-    options: DECISIONS.map((value) => ({
+    options: offered.map((value) => ({
       value,
       label: t(`moderate.decision.${value}`),
-      text: t(`moderate.decision.${value}.text`),
+      text: t(effectOf(review, value)),
       isChosen: chosen === value,
       hotkey: HOTKEYS[value],
       ...(KINDS[value] === undefined ? {} : { kind: KINDS[value] }),
@@ -68,6 +76,12 @@ ${shortcuts(
   KEYS.map(([keys, label]) => ({ keys, label: t(label) })),
 )}`
   return form(page, { action: pathTo(page, reviewPath(project.id)), className: 'stick scrolls decide', content })
+}
+
+/** Returns the message that states what a choice does. */
+function effectOf(review: Review, value: DecisionName): MessageKey {
+  if (keepsDecision(review, value)) return 'moderate.appeal.keeps'
+  return value === 'approve' && review.entry?.appeal ? 'moderate.appeal.accepts' : `moderate.decision.${value}.text`
 }
 
 /** Renders the texts of a decision on a draft. Sent again after the submission, they are in the form of the decision. */

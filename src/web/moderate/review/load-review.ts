@@ -6,6 +6,7 @@ import { type CachedProject, getProjectAsMember } from '#features/catalogue/proj
 import { listSimilarProjects } from '#features/catalogue/projects/similar/queries.ts'
 import { type SimilarProjectView, toSimilarProjectView } from '#features/catalogue/projects/similar/views.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
+import { mayJudge } from '#features/catalogue/reviews/policy.ts'
 import type { QueuedScan } from '#features/catalogue/scans/queries.ts'
 import type { ProjectChangesView } from '#features/community/moderation/changes-views.ts'
 import { type FileEntries, listEntriesOf } from '#features/community/moderation/entries/read-entries.ts'
@@ -45,6 +46,8 @@ export type Review = {
   details: ReadonlyMap<string, VersionDetails>
   /** The decision that led to this page, on this or on the previous project. */
   undoable: UndoableDecision | undefined
+  /** Whether the viewer can reject the open appeal. True without an appeal. */
+  mayJudge: boolean
   /** The last takedown of the project that was not undone. */
   takedown: TakedownRow | undefined
 }
@@ -77,8 +80,9 @@ export async function loadReview(request: OwnRequest): Promise<Review> {
     listTakedowns(deps.db, { limit: 1, projectId: id }),
   ])
   const owner = entry?.owner ?? undefined
-  const [records, entries, details] = await Promise.all([
+  const [records, mayReject, entries, details] = await Promise.all([
     listOwnerRecords(deps.db, owner === undefined ? [] : [owner]),
+    entry?.appeal ? mayJudge(deps.db, viewer, entry.appeal.decided_by?.id ?? null) : true,
     loadEntries(request, changes),
     listVersionDetails(
       deps.db,
@@ -103,6 +107,7 @@ export async function loadReview(request: OwnRequest): Promise<Review> {
       hadClaim,
       takedown,
     },
+    mayJudge: mayReject,
     similar: similar.map((row) => toSimilarProjectView(row, deps)),
   }
 }

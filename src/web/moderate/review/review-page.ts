@@ -18,6 +18,8 @@ import { statusName, statusOf } from '#web/ui/parts/status.ts'
 import { tile } from '../../site/lists/rows.ts'
 import { hueClass, typeName } from '../../site/names.ts'
 import { takedownResult } from '../frame.ts'
+import { waitsSince } from '../queue/queue-table.ts'
+import { appealPart } from './appeal-view.ts'
 import {
   claimThis,
   decideAndNext,
@@ -40,7 +42,7 @@ export function reviewPages(pages: Pages): void {
     path: reviewPath(':id'),
     name: 'moderationReview',
     shows: 'A review: changes, files, findings, owner, thread, decision',
-    api: 'getProjectChanges',
+    api: 'getProjectChanges rejectAppeal',
     options: { role: 'moderator' },
     load: loadReview,
     show: (request, review, form) => showReview(request, review, form),
@@ -72,6 +74,7 @@ async function showReview(request: OwnRequest, review: Review, state: FormState,
   const notes = html`${isOutdated && [laterEvent(page, review, state), changesSince(page, review, state)]}${takedownNote(page, review) ?? undoNote(page, review.undoable, undoneBy(review))}`
   const body = html`<div class="split decision"><div class="body flush">
 ${jump(page, review)}
+${await appealPart(request, review)}
 ${changesPart(page, review, description)}
 ${filesPart(page, review, { projectPath: path, details: await versionDetails(request, review) })}
 ${imagesPart(page, review, path)}
@@ -127,7 +130,7 @@ function factsOf({ page }: OwnRequest, { view, entry, changes }: Review): Part[]
     type !== undefined && typeName(language, type),
     entry === undefined ? statusOf(page, 'project', view.status) : t('moderate.position', { position: entry.position }),
     entry !== undefined &&
-      html`${icon(page, 'clock')}${t('moderate.submitted')} ${timeAgo(language, entry.queued ?? entry.published, now)}`,
+      html`${icon(page, 'clock')}${t(entry.appeal ? 'moderate.appealed' : 'moderate.submitted')} ${timeAgo(language, waitsSince(entry), now)}`,
     t(changes.review === 'first' ? 'moderate.review.first' : 'moderate.review.repeat'),
     t('moderate.requested', { status: statusName(page, 'project', view.requested_status ?? 'approved') }),
   ]
@@ -139,6 +142,7 @@ function jump(page: PageContext, { changes, view, thread, entry, similar }: Revi
   const versionCount = versions.added.length + versions.changed.length + versions.removed.length
   const imageCount = gallery.added.length + gallery.removed.length + gallery.changed.length
   const items: [id: string, label: string, count?: number][] = [
+    ...(entry?.appeal ? [['appeal', t('moderate.appeal')] as [string, string]] : []),
     ['changes', t('moderate.changes'), countChanges(changes)],
     ['files', t('moderate.files'), versionCount],
   ]
@@ -151,7 +155,7 @@ function jump(page: PageContext, { changes, view, thread, entry, similar }: Revi
 }
 
 /** Renders who is reviewing the project, and until when. The script loads it again when the claim ends. */
-function claimBar({ page, viewer }: OwnRequest, { entry, project, hadClaim }: Review): Part {
+function claimBar({ page, viewer }: OwnRequest, { entry, project, hadClaim, mayJudge }: Review): Part {
   const { language, now } = page
   const { t, rich } = language
   if (entry === undefined) return null
@@ -167,6 +171,7 @@ function claimBar({ page, viewer }: OwnRequest, { entry, project, hadClaim }: Re
     })
   }
   const { claim } = entry
+  if (!mayJudge) return bar(t('moderate.appeal.own'))
   if (claim === null) {
     const text = hadClaim
       ? html`<b>${t('moderate.claim.expired')}</b> ${t('moderate.claim.still')}`

@@ -31,6 +31,34 @@ const undo = (moderator: Visitor, page: LightMyRequestResponse, project: { id: s
   return moderator.sendFrom(page, reviewOf(project), { do: 'undo', seen })
 }
 
+test('the decider sees an appeal without the choice to reject it; another moderator rejects it in the form', async () => {
+  const project = await waiting('Appealed lamp')
+  await t.as(mira).patch(`/v3/project/${project.id}`, { status: 'rejected' })
+  const appeal = { body: `It is **mine** ${HOSTILE}` }
+  assert.equal((await t.as(owner).post(`/v3/project/${project.id}/appeal`, appeal)).statusCode, 204)
+  const own = await as(mira).get(reviewOf(project))
+  assertSays(own, 200, 'another moderator decides')
+  assert.ok(!own.body.includes('value="reject"') && !own.body.includes('value="claim"'))
+  const jons = as(jon)
+  const list = await jons.get(`${QUEUE}?review=appeal`)
+  assertSays(list, 200, 'Appealed lamp')
+  assertSays(list, 200, '<span class="badge">Appeal</span>')
+  assertValidHtml(list.body)
+  const page = await jons.get(reviewOf(project))
+  assertSays(page, 200, 'It is <strong>mine</strong>')
+  assertSays(page, 200, 'The decision stays, and the appeal is rejected')
+  assertValidHtml(page.body)
+  const blank = await decide(jons, page, project, { do: 'stay', decision: 'reject', message: '' })
+  assertSays(blank, 400, 'must not be blank')
+  const sent = await decide(jons, page, project, { do: 'stay', decision: 'reject', message: 'It is not.' })
+  assertSays(
+    await jons.get(assertLeads(sent, `${reviewOf(project)}?done=appeal-rejected`)),
+    200,
+    'The appeal is rejected',
+  )
+  assert.equal(await statusOf(project), 'rejected')
+})
+
 test('a review shows what has changed, and hostile texts do not break it', async () => {
   const project = await waiting('Resonance')
   await t.as(mira).patch(`/v3/project/${project.id}`, { status: 'approved' })

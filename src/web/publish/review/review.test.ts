@@ -93,6 +93,34 @@ test('a rejection shows the message, takes a reply, and leads to a new submissio
   assert.equal(await statusOf(project), 'processing')
 })
 
+test('an author appeals a decision once by the form, and sees the place in the queue and the answer', async () => {
+  const project = await draft('appealed')
+  await withVersion(project)
+  await t.as(owner).patch(`/v3/project/${project.id}`, { status: 'processing' })
+  const decision = { status: 'withheld', moderation_message: 'Not yours' }
+  assert.equal((await t.as(moderator).patch(`/v3/project/${project.id}`, decision)).statusCode, 204)
+  const browser = visitor(t, owner.token)
+  const page = await browser.get(project.path)
+  assertSays(page, 200, 'Send appeal')
+  assertValidHtml(page.body)
+  const blank = await browser.sendFrom(page, project.path, { do: 'appeal', body: ' ' })
+  assertSays(blank, 400, 'must not be blank')
+  const sent = await browser.sendFrom(page, project.path, { do: 'appeal', body: `It is mine ${HOSTILE}` })
+  const after = await browser.get(assertLeads(sent, `${project.path}?done=appealed#appeal`).replace(/#.*/, ''))
+  assertSays(after, 200, 'waits for another moderator')
+  assertSays(after, 200, /Position \d+ of \d+ in the queue/)
+  assert.ok(
+    !after.body.includes(HOSTILE) && !after.body.includes('Send appeal') && !after.body.includes('value="withdraw"'),
+  )
+  assertValidHtml(after.body)
+  const again = await browser.sendFrom(page, project.path, { do: 'appeal', body: 'Again' })
+  assertSays(again, 409, 'This decision was appealed before')
+  const other = await t.make.account({ role: 'moderator' })
+  const answer = await t.as(other).post(`/_internal/moderation/projects/${project.id}/appeal/reject`, { message: 'No' })
+  assert.equal(answer.statusCode, 204, answer.body)
+  assertSays(await browser.get(project.path), 200, 'A moderator rejected your appeal')
+})
+
 test('a decision that comes first keeps the withdrawal from changing it', async () => {
   const project = await draft('decided')
   await withVersion(project)

@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify'
 import { isMember } from '#features/basics/access/project-policy.ts'
 import type { ChecklistItem } from '#features/catalogue/projects/checklist/checklist.ts'
 import { updateProject } from '#features/catalogue/projects/edit/update-project.ts'
+import { findAppealable } from '#features/catalogue/reviews/appeals.ts'
 import { postMessage } from '#features/catalogue/threads/post-message.ts'
 import { MessageInput, parseMessage } from '#features/catalogue/threads/requests.ts'
 import { getQueuePlace } from '#features/community/moderation/queries.ts'
@@ -14,7 +15,7 @@ import { isBlank } from '#lib/text/text-rules.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#lib/time.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import { changedFields, changedSets } from '#web/kit/forms/changes.ts'
-import type { FormState, Outcome } from '#web/kit/forms/form-page.ts'
+import { type FormState, type Outcome, stateOf } from '#web/kit/forms/form-page.ts'
 import { checkValues } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { projectSegments } from '#web/kit/paths.ts'
@@ -29,6 +30,7 @@ import { sheetPart } from '#web/ui/parts/frame.ts'
 import { note } from '#web/ui/parts/lists.ts'
 import { loadManagedProject, type ManagedProject, may } from '../project/managed-project.ts'
 import { projectForm, showProjectSettings } from '../project/settings-frame.ts'
+import { appeal, appealPart } from './appeal.ts'
 import { canSubmit, checklist, itemLabel, loadChecklist, missingOf } from './checklist-view.ts'
 
 const BELOW = '/settings/review'
@@ -39,9 +41,9 @@ export function reviewPages(pages: Pages, taxonomy: Taxonomy): void {
     below: BELOW,
     name: 'publishReview',
     shows: 'Checklist, submission, place in the queue, thread with the moderators',
-    api: 'getChecklist getQueuePlace',
+    api: 'getChecklist getQueuePlace getAppeal appealDecision',
     show: showReview,
-    commands: { submit, withdraw, reply },
+    commands: { submit, withdraw, reply, appeal },
     labels: LABELS,
   })
   for (const segment of projectSegments(taxonomy)) {
@@ -92,11 +94,12 @@ function threadOf({ view }: ManagedProject): string {
 async function showReview(request: OwnRequest, data: ManagedProject, state: FormState): Promise<FastifyReply> {
   const { page, deps, t } = request
   const { project, view } = data
-  const [items, place, median, changes] = await Promise.all([
+  const [items, place, median, changes, decision] = await Promise.all([
     loadChecklist(deps.db, project.id),
     getQueuePlace(deps.db, project.id),
     medianWait(deps.db, page.now),
     isReturned(data) ? readProjectChanges(deps, project.id) : undefined,
+    findAppealable(deps.db, project.id),
   ])
   const thread = view.thread_id === null ? null : await threadList(request, await loadThread(request, view.thread_id))
   return showProjectSettings(request, data, {
@@ -110,8 +113,9 @@ async function showReview(request: OwnRequest, data: ManagedProject, state: Form
       changes !== undefined && changesPart(page, changes),
       canSubmit(data) &&
         sheetPart({ id: 'checklist', title: t('publish.checklist'), content: checklist(page, data, items) }),
-      statePart(page, data, { state, place, median }),
-      threadPart(page, data, { state, thread }),
+      statePart(page, data, { state: stateOf(state, ['submit', 'withdraw']), place, median }),
+      appealPart(page, data, { decision, state: stateOf(state, ['appeal']), place }),
+      threadPart(page, data, { state: stateOf(state, ['reply']), thread }),
     ],
   })
 }
@@ -176,7 +180,7 @@ function statePart(page: PageContext, data: ManagedProject, { state, place, medi
   const action = pathTo(page, `${settings}/review`)
   const isAllowed = may(data, 'EDIT_DETAILS') || state.isSubmitted
   const wait = median === null ? null : html`<p>${t('publish.review.median', { wait: duration(language, median) })}</p>`
-  if (place.position !== null) {
+  if (place.position !== null && view.status === 'processing') {
     const since =
       view.queued === null
         ? null
@@ -195,7 +199,7 @@ function statePart(page: PageContext, data: ManagedProject, { state, place, medi
   const isAgain = view.status !== 'draft'
   const content = html`<p>${t('publish.review.checks')}${rules && html` <a href="${pathTo(page, '/rules')}">${t('publish.review.rules')}</a>`}</p>
 <p>${t('publish.review.total', { total: place.total })}</p>${wait}
-${textArea(page, { name: 'body', id: 'note', label: t('publish.review.note'), hint: t('publish.review.note-hint'), value: state.text('do') === 'submit' ? state.text('body') : '', maxLength: 4000, isOptional: true, rows: 3, errors: state.errors })}
+${textArea(page, { name: 'body', id: 'note', label: t('publish.review.note'), hint: t('publish.review.note-hint'), value: state.text('body'), maxLength: 4000, isOptional: true, rows: 3, errors: state.errors })}
 <div class="line"><button class="main" name="do" value="submit">${t(isAgain ? 'publish.review.resubmit' : 'publish.review.submit')}</button></div>`
   const title = t(isAgain ? 'publish.review.resubmit' : 'publish.review.submit')
   return formPart(page, { id: 'submit', title, path: `${settings}/review`, content })
@@ -212,7 +216,7 @@ function threadPart(page: PageContext, data: ManagedProject, { state, thread }: 
     form(page, {
       action: pathTo(page, `${settings}/review`),
       className: 'stack',
-      content: html`${textArea(page, { name: 'body', label: t('publish.thread.reply'), value: state.text('do') === 'reply' ? state.text('body') : '', maxLength: 65_536, rows: 4, errors: state.errors })}<div class="line"><button name="do" value="reply">${t('publish.thread.send')}</button></div>`,
+      content: html`${textArea(page, { name: 'body', label: t('publish.thread.reply'), value: state.text('body'), maxLength: 65_536, rows: 4, errors: state.errors })}<div class="line"><button name="do" value="reply">${t('publish.thread.send')}</button></div>`,
     })
   return sheetPart({
     id: 'thread',

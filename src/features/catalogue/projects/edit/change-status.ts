@@ -8,6 +8,7 @@ import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { recordStatusEvents } from '#features/basics/events/record-event.ts'
 import { announceHiddenProject } from '#features/catalogue/breakage/announce-loss.ts'
 import { claimContentsOf } from '#features/catalogue/contents/content-owners.ts'
+import { closeAppeal, findOpenAppeal, type OpenAppeal, reopenAppeal } from '#features/catalogue/reviews/appeals.ts'
 import {
   announceDecision,
   type Decision,
@@ -15,6 +16,7 @@ import {
   findDecision,
   insertDecision,
 } from '#features/catalogue/reviews/decisions.ts'
+import { requireJudge } from '#features/catalogue/reviews/policy.ts'
 import { requireSeen } from '#features/catalogue/reviews/seen.ts'
 import { takeSnapshot } from '#features/catalogue/reviews/snapshots.ts'
 import { deleteStatusMessage, insertMessage } from '#features/catalogue/threads/queries.ts'
@@ -53,7 +55,7 @@ const nothing = async (): Promise<void> => {}
 
 /**
  * Checks the requested status change. A moderator who reverses a decision within its time undoes it: the project is as
- * before, and nobody is notified of either.
+ * before, and nobody is notified of either. Another decision closes an open appeal.
  * @throws ApiError 403, `conflict` if `seen` is out of date, `invalid_input` if the project does not meet the requirements
  * of the status.
  */
@@ -68,6 +70,10 @@ export async function changeStatus(tx: Tx, change: StatusChange): Promise<Prepar
   requireTransition(viewer, project, to)
   const last = to === project.status ? undefined : await findDecision(tx, project.id)
   if (last !== undefined && undoes(change, last)) return undoDecision(tx, change, last)
+  const appeal = to === project.status ? undefined : await findOpenAppeal(tx, project.id)
+  // A moderator can give in to an appeal against their own decision, but not confirm the decision in another form.
+  if (appeal !== undefined && (to === 'rejected' || to === 'withheld'))
+    await requireJudge(tx, viewer, appeal.moderator_id)
   if (to === 'processing') await requireReviewable(tx, project.id, next)
   const schedule =
     to === 'scheduled'
@@ -87,7 +93,7 @@ export async function changeStatus(tx: Tx, change: StatusChange): Promise<Prepar
       await claimContentsOf(tx, project.id, to)
       // A later change makes the last decision final, so its members are not left without the reason.
       if (last !== undefined) await announceDecision(tx, last)
-      await announceChange(tx, change, to)
+      await announceChange(tx, change, { to, appeal })
       await endReview(tx, change, { to })
     },
   }
@@ -106,7 +112,10 @@ async function undoDecision(tx: Tx, change: StatusChange, last: Decision): Promi
     columns: { ...previous, status: last.from_status as ProjectStatus },
     announce: async () => {
       await claimContentsOf(tx, change.project.id, last.from_status)
-      if (last.thread_message_id !== null) await deleteStatusMessage(tx, last.thread_message_id)
+      if (last.thread_message_id !== null) {
+        await reopenAppeal(tx, last.thread_message_id)
+        await deleteStatusMessage(tx, last.thread_message_id)
+      }
       await endReview(tx, change, { to: last.from_status, isUndo: true })
     },
   }
@@ -138,16 +147,19 @@ async function requireReviewable(tx: Tx, projectId: string, next: StatusChange['
   if (facts !== undefined) requireComplete({ ...facts, ...next })
 }
 
-/** Writes a message to the project's thread and the snapshot. Records the decision of a moderator. */
+/** Writes a message to the project's thread and the snapshot, and closes an appeal. Records the decision of a moderator. */
 async function announceChange(
   tx: Tx,
   { viewer, membership, project, patch, now }: StatusChange,
-  to: ProjectStatus,
+  { to, appeal }: { to: ProjectStatus; appeal: OpenAppeal | undefined },
 ): Promise<void> {
   const reason = snapshotReason(viewer, to)
   const snapshotId = reason === undefined ? null : await takeSnapshot(tx, project.id, { reason, at: new Date(now) })
   const author = { authorId: viewer.id, hideIdentity: hidesIdentity(viewer) }
-  const threadMessageId = await insertStatusMessage(tx, { project, to, ...author })
+  const outcome = hidesIdentity(viewer) ? 'accepted' : 'withdrawn'
+  const isAccepted = appeal !== undefined && outcome === 'accepted'
+  const threadMessageId = await insertStatusMessage(tx, { project, to, isAccepted, ...author })
+  if (appeal !== undefined) await closeAppeal(tx, appeal, { outcome, resultId: threadMessageId, at: new Date(now) })
   if (!actsAsModerator(viewer, membership)) return
   const written = patch.moderation_message ?? null
   const message = written === null || isBlank(written) ? null : written
@@ -162,10 +174,22 @@ export async function insertStatusMessage(
     to,
     authorId,
     hideIdentity,
-  }: { project: Pick<ProjectRow, 'id' | 'status'>; to: string; authorId: string | null; hideIdentity: boolean },
+    isAccepted = false,
+  }: {
+    project: Pick<ProjectRow, 'id' | 'status'>
+    to: string
+    authorId: string | null
+    hideIdentity: boolean
+    /** Whether the change accepts an appeal. */
+    isAccepted?: boolean
+  },
 ): Promise<string | null> {
   const thread = await tx.selectFrom('thread').select('id').where('project_id', '=', project.id).executeTakeFirst()
   if (thread === undefined) return null
-  const body = { type: 'status_change', old_status: project.status, new_status: to } as const
+  const body = {
+    type: 'status_change' as const,
+    ...{ old_status: project.status, new_status: to },
+    ...(isAccepted ? { appeal: 'accepted' as const } : {}),
+  }
   return (await insertMessage(tx, { threadId: thread.id, authorId, body, hideIdentity })).id
 }

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { DAY_MS } from '#lib/time.ts'
 import type { Db } from '#platform/db/db.ts'
-import { since } from '../queries.ts'
+import { IN_QUEUE, since } from '../queries.ts'
 
 /** Number of days, including today, of the decisions. */
 export const DAYS = 90
@@ -13,7 +13,7 @@ export type Backlog = { total: number; oldest: Date | null; ages: number[] }
 export type DayOfDecisions = { day: string; approved: number; rejected: number; median_minutes: number }
 export type ModeratorDecisions = { id: string; username: string; approved: number; rejected: number }
 
-/** Returns the number of projects under review, and how many of them have waited for how long. */
+/** Returns the number of projects in the queue, and how many of them have waited for how long. */
 export async function readBacklog(db: Db, nowMs: number): Promise<Backlog> {
   const after = (days: number) => new Date(nowMs - days * DAY_MS)
   const [day, threeDays, week] = AGE_LIMITS.map(after)
@@ -22,7 +22,7 @@ export async function readBacklog(db: Db, nowMs: number): Promise<Backlog> {
       count(*) filter (where ${since} > ${day}) as a,
       count(*) filter (where ${since} > ${threeDays}) as b,
       count(*) filter (where ${since} > ${week}) as c
-    from project where status = 'processing'`.execute(db)
+    from project where ${IN_QUEUE}`.execute(db)
   const { total = 0, oldest = null, a = 0, b = 0, c = 0 } = rows[0] ?? {}
   return { total, oldest, ages: [a, b - a, c - b, total - c] }
 }
