@@ -71,7 +71,7 @@ function table(page: PageContext, rows: readonly AuditRow[], names: ReadonlyMap<
     caption: t('reports.log.title'),
     columns: [
       { label: t('reports.log.action') },
-      { label: t('reports.log.subject') },
+      { label: t('reports.log.subject'), room: 'mid' },
       { label: t('reports.moderator'), room: 'mid' },
       { label: t('reports.time'), room: 'far' },
     ],
@@ -81,7 +81,7 @@ function table(page: PageContext, rows: readonly AuditRow[], names: ReadonlyMap<
           name: actionName(page, row.action),
           details: detailsOf(row),
           near: timeOf(page, row.at),
-          least: [actor(page, row)],
+          least: [subject(page, row, names), actor(page, row)],
         }),
         subject(page, row, names),
         actor(page, row),

@@ -195,7 +195,12 @@ function filters({ page, deps, t }: OwnRequest, choice: QueueChoice): Markup {
     selects: [
       { name: 'project_type', label: t('moderate.column.type'), value: choice.type, choices: types },
       { name: 'scan', label: t('moderate.column.scan'), value: choice.scan, choices: named('scan', SCAN_FILTERS) },
-      { name: 'review', label: t('moderate.review'), value: choice.review, choices: named('review', REVIEW_FILTERS) },
+      {
+        name: 'review',
+        label: t('moderate.review'),
+        value: choice.review,
+        choices: named('filter.review', REVIEW_FILTERS),
+      },
       {
         name: 'claim',
         label: t('moderate.column.assigned'),

@@ -41,7 +41,7 @@ export function queueTable(request: OwnRequest, { rows, caption, isInner = false
   const columns: Column[] = [
     { label: t('moderate.column.project') },
     { label: t('moderate.column.type'), room: 'far' },
-    { label: t('moderate.column.waiting') },
+    { label: t('moderate.column.waiting'), room: 'mid' },
     { label: t('moderate.column.owner'), room: 'mid' },
     { label: t('moderate.column.requested'), room: 'far' },
     { label: t('moderate.column.scan'), room: 'far' },
@@ -64,6 +64,7 @@ function queueRow(
   const types = projectTypesOf(deps.taxonomy, row.loaders ?? [])
   const type = PROJECT_TYPES.find((name) => types.includes(name))
   const typeText = type === undefined ? t('moderate.no-type') : typeName(page.language, type)
+  const waiting = waitingPart(page, row, of.median)
   const owner = ownerPart(page, row, of.records)
   const scan = scanPart(page, row)
   const assigned = claimPart(request, row, of.claims)
@@ -73,7 +74,7 @@ function queueRow(
     href: pathTo(page, reviewPath(row.id)),
     name: row.name,
     details: html`${row.appeal !== null && html`${badge('warn', t('moderate.appeal'))} `}<span dir="auto">${row.summary}</span>`,
-    least: [owner, assigned],
+    least: [waitingPart(page, row, of.median, true), owner, assigned],
     near: html`${typeText} · ${requested} · ${scan}`,
   })
   return {
@@ -82,7 +83,7 @@ function queueRow(
     cells: [
       html`<span class="vh">${t('moderate.position', { position: row.position })}</span>${name}`,
       typeText,
-      waitingPart(page, row, of.median),
+      waiting,
       owner,
       requested,
       scan,
@@ -105,12 +106,19 @@ export function rowTile(page: PageContext, url: string | null, isFirst = false):
 export const waitsSince = ({ appeal, queued, published }: QueueRow): Date =>
   appeal === null ? (queued ?? published) : new Date(appeal.created)
 
-function waitingPart(page: PageContext, row: QueueRow, median: number | null): Markup {
+/** Renders how long a project has waited. `isInline`: as a line of the name cell. */
+function waitingPart(page: PageContext, row: QueueRow, median: number | null, isInline = false): Markup {
   const { language, now } = page
+  const { t } = language
   const at = waitsSince(row)
   const isLong = now - at.getTime() >= Math.max(DAY_MS, LONG_FACTOR * (median ?? 0) * MINUTE_MS)
   const age = timeAgo(language, at, now)
-  return html`${isLong ? html`<b>${age}</b> ${badge('warn', language.t('moderate.long'))}` : age}<br><small class="soft">${language.t('moderate.position', { position: row.position })}</small>${row.waits_for_reply && html` ${status(page, { icon: 'reply', label: language.t('moderate.waits-for-reply') })}`}`
+  const since = isLong ? html`<b>${age}</b> ${badge('warn', t('moderate.long'))}` : age
+  const position = t('moderate.position', { position: row.position })
+  const reply = row.waits_for_reply && html` ${status(page, { icon: 'reply', label: t('moderate.waits-for-reply') })}`
+  return isInline
+    ? html`${t('moderate.column.waiting')}: ${since} · ${position}${reply}`
+    : html`${since}<br><small class="soft">${position}</small>${reply}`
 }
 
 /** Renders the owner with the number of approvals, rejections and reports. */
