@@ -188,7 +188,11 @@ ${of.map(
 }
 
 /** Links to the work that waits for moderators and operators. */
-function waitingPart(page: PageContext, { moderation, in_review }: OverviewView, asked: readonly OperatorRequest[]): Markup {
+function waitingPart(
+  page: PageContext,
+  { moderation, in_review }: OverviewView,
+  asked: readonly OperatorRequest[],
+): Markup {
   const { language } = page
   const { t } = language
   const of = [
