@@ -65,6 +65,7 @@ import { projectFolderRoutes } from '#features/exchange/project-folder/routes.ts
 import { webhookJobs } from '#features/exchange/webhooks/jobs.ts'
 import { instanceWebhookRoute, webhookRoutes } from '#features/exchange/webhooks/routes.ts'
 import { backupJobs } from '#features/operation/backup/jobs.ts'
+import { listTarget } from '#features/operation/backup/scheduled/target.ts'
 import { overviewJobs } from '#features/operation/overview/jobs.ts'
 import { overviewRoutes } from '#features/operation/overview/routes.ts'
 import { createForeignUseLog } from '#features/people/accounts/access-tokens/record-foreign-use.ts'
@@ -109,7 +110,7 @@ import { type JobHandlers, unlessReadOnly } from '#platform/jobs/job.ts'
 import type { Deps } from '#ports/deps.ts'
 import { webRoutes } from '#web/routes.ts'
 import { API_DESCRIPTIONS } from './api-description.ts'
-import { runCommand } from './run-command.ts'
+import { withBackupTarget } from './open-backup-target.ts'
 
 /** Builds the server with all its routes. A process that follows changes passes the directory that it keeps up to date. */
 export async function buildApp(deps: Deps, rateGrants: RateGrantDirectory = createRateGrants(deps)): Promise<App> {
@@ -289,7 +290,7 @@ export function jobHandlers(deps: Deps): JobHandlers {
     ...accountJobs(deps),
     ...auditJobs(deps),
     ...tagJobs(deps),
-    ...backupJobs(deps, runCommand),
+    ...backupJobs(deps),
     ...eventJobs(deps),
     ...oauthJobs(deps),
     ...personalDataJobs(deps),
@@ -306,7 +307,7 @@ export function jobHandlers(deps: Deps): JobHandlers {
     ...scanJobs(deps),
     ...publisherJobs(deps),
     ...webhookJobs(deps),
-    ...overviewJobs(deps),
+    ...overviewJobs(deps, () => withBackupTarget(deps, listTarget)),
     ...seedJobs(deps),
   }
   return unlessReadOnly(handlers, async () => (await getSettings(deps)).read_only)

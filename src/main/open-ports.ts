@@ -20,6 +20,7 @@ import { loadTaxonomy } from '#taxonomy/taxonomy.ts'
 import { type OpenedAnalytics, openAnalytics } from './open-analytics.ts'
 import type { Database } from './open-database.ts'
 import { openSearch } from './open-search.ts'
+import { COMMANDS } from './run-command.ts'
 
 /** The dependencies of the ports. */
 export type PortNeeds = Pick<Deps, 'config' | 'log' | 'metrics' | 'now'> & Database
@@ -54,6 +55,7 @@ export async function openPorts(
     search,
     images: createImages(),
     archives: createArchiveInspector(),
+    commands: COMMANDS,
     tags: createTagDirectory({ db, cache, log, ...loaded }),
     ...loaded,
     ...analytics,

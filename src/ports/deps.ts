@@ -11,6 +11,7 @@ import type { Log } from '#platform/telemetry/log.ts'
 import type { Metrics } from '#platform/telemetry/metrics.ts'
 import type { AnalyticsStore } from '#ports/analytics-store/analytics-store.ts'
 import type { EventBuffer } from '#ports/analytics-store/buffer.ts'
+import type { Commands } from '#ports/commands.ts'
 import type { Counters } from '#ports/counters/counters.ts'
 import type { CountryLookup } from '#ports/country-lookup.ts'
 import type { Files } from '#ports/files/files.ts'
@@ -41,6 +42,7 @@ export type Deps = LoadedTaxonomy & {
   mail: Mail
   images: Images
   archives: ArchiveInspector
+  commands: Commands
   log: Log
   metrics: Metrics
   /** Returns milliseconds since 1970; the only clock. */

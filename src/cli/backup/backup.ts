@@ -4,7 +4,7 @@ import { type FileHandle, link, open, rename, rm, unlink } from 'node:fs/promise
 import { basename, dirname } from 'node:path'
 import type { Writable } from 'node:stream'
 import { readArguments, UsageError } from '#cli/kit/arguments.ts'
-import { createSteps, shownBytes } from '#cli/kit/progress.ts'
+import { createSteps, type Steps, shownBytes } from '#cli/kit/progress.ts'
 import { table } from '#cli/kit/table.ts'
 import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
 import { COMMAND } from '#features/basics/audit/actor.ts'
@@ -15,6 +15,7 @@ import { isServed } from '#features/operation/backup/rows.ts'
 import { backUpTo, listExpiring } from '#features/operation/backup/scheduled/run-backup.ts'
 import { listTarget } from '#features/operation/backup/scheduled/target.ts'
 import { type BackupReport, writeBackup } from '#features/operation/backup/write-backup.ts'
+import { saveCheck } from '#features/operation/overview/checks/queries.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import { withBackupTarget } from '#main/open-backup-target.ts'
 import type { Config } from '#platform/config/config.ts'
@@ -26,6 +27,8 @@ import type { Deps } from '#ports/deps.ts'
 
 const WITHOUT_SECRETS =
   'The backup does not contain the secrets of the instance. Set BACKUP_RECIPIENT to encrypt backups and include the secrets.'
+/** Interval at which the progress is stored. */
+const STORED_EVERY_MS = 3_000
 const LABELS = { rows: 'Rows', files: 'Files', events: 'Events' } as const
 
 export async function backupCommand(args: readonly string[], env: Env): Promise<void> {
@@ -88,13 +91,27 @@ async function backUpToTarget(
         recipients: deps.config.backup.recipients,
         keep: keepOf(deps.config),
         mayTakeOver,
-        onProgress: progress.onProgress,
+        onProgress: alsoStored(deps, progress.onProgress),
         onWritten: (written) => record(deps, written, written.name),
       }),
     ),
   ).finally(progress.end)
   print({ json: report, text: describe(report, report.name) }, json)
   if (report.missing.length > 0) process.exitCode = 1
+}
+
+/** Also stores the progress every few seconds, for operators in the browser. */
+function alsoStored({ db, now, log }: Deps, show: Steps<keyof typeof LABELS>['onProgress']): typeof show {
+  let next = 0
+  return (step, done, total) => {
+    show(step, done, total)
+    if (now() < next) return
+    next = now() + STORED_EVERY_MS
+    const value = { step, done, total: total ?? null }
+    saveCheck(db, 'backup_progress', { value, at: new Date(now()) }).catch((err: unknown) =>
+      log.debug({ err }, 'Could not store the progress of the backup'),
+    )
+  }
 }
 
 const keepOf = ({ backup }: Config): number => backup.target?.keep ?? 1

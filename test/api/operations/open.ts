@@ -24,6 +24,8 @@ export async function openForSamples({
       CI_ISSUERS: JSON.stringify(issuers),
       CODE_HOST_API_URL: `http://127.0.0.1:${port}`,
       SCANNER_COMMAND: 'true',
+      BACKUP_TARGET: '/nonexistent/backups',
+      BACKUP_RECIPIENT: `age1${'q'.repeat(58)}`,
       ...env,
     },
   })

@@ -22,7 +22,9 @@ const GOES_ON = new Set([
   'introspectToken',
   'listProjectsByHash',
   'listVersionsByHash',
+  'makeBackup',
   'measureStorage',
+  'operateBackupsForm',
   'operateJobsConfirmForm',
   'operateJobsForm',
   'operateReadOnlyForm',
@@ -42,6 +44,7 @@ const GOES_ON = new Set([
   'takeData',
   'updateSettings',
   'validateNewAccount',
+  'verifyBackup',
 ])
 /** GET operations that read-only mode rejects because they store the request. */
 const WRITES = new Set(['authorize', 'showConsent'])

@@ -4,10 +4,12 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import type { FastifyReply, FastifyRequest, InjectOptions, LightMyRequestResponse } from 'fastify'
 import type { LogEvent } from 'kysely'
 import { Compile } from 'typebox/compile'
+import { OperatorError } from '#lib/operator-error.ts'
 import { buildApp, jobHandlers } from '#main/app.ts'
 import { boot } from '#main/boot.ts'
 import { loadConfig } from '#platform/config/load-config.ts'
@@ -15,6 +17,7 @@ import type { App } from '#platform/http/server.ts'
 import type { JobName, Jobs, NoPayload } from '#platform/jobs/queue.ts'
 import { drainJobs } from '#platform/jobs/worker.ts'
 import { silentLog } from '#platform/telemetry/log.ts'
+import type { Commands } from '#ports/commands.ts'
 import type { Deps } from '#ports/deps.ts'
 import { createFactories, type Factories, type Person } from '../factories/factories.ts'
 import { testDatabase } from './database.ts'
@@ -71,6 +74,12 @@ export type TestAppOptions = {
 }
 
 /** One application with its own database, data folder and clock. Close it when the test file ends. */
+/** A command would use the settings of the test process. */
+const NO_COMMANDS: Commands = {
+  run: async (words) => Promise.reject(new OperatorError(`depot ${words.join(' ')} does not run in tests`)),
+  open: (words) => Readable.from([words.join(' ')]),
+}
+
 export async function testApp({ env = {}, deps: override, watch }: TestAppOptions = {}): Promise<TestApp> {
   const dataDir = await mkdtemp(join(tmpdir(), 'depot-test-'))
   const database = await testDatabase()
@@ -93,7 +102,7 @@ export async function testApp({ env = {}, deps: override, watch }: TestAppOption
   })
   // Without `listen`: no other process changes this database.
   booted.deps.cache.enable()
-  const deps = { ...booted.deps, ...override?.(booted.deps) }
+  const deps = { ...booted.deps, commands: NO_COMMANDS, ...override?.(booted.deps) }
   const app = await buildApp(deps)
   const undeclared = new Set<string>()
   if (watch === undefined) checkAnswers(app, undeclared)

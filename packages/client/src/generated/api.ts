@@ -5985,6 +5985,74 @@ export interface paths {
          */
         get: operations["listBackups"];
         put?: never;
+        /**
+         * Make a backup at BACKUP_TARGET in the background
+         * @description Operators only: requires the header `X-Admin-Key` or the session of an admin.
+         */
+        post: operations["makeBackup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/_internal/admin/backups/target": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the place of scheduled backups, its content, and the last verification
+         * @description Operators only: requires the header `X-Admin-Key` or the session of an admin.
+         */
+        get: operations["getBackupTarget"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/_internal/admin/backups/{name}/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore a backup into a scratch folder and compare it, in the background
+         * @description The result is in the audit log. Encrypted backups are verified by a command, where their key is.
+         *
+         *     Operators only: requires the header `X-Admin-Key` or the session of an admin.
+         */
+        post: operations["verifyBackup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/_internal/admin/backups/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download a complete backup that is encrypted for BACKUP_RECIPIENT
+         * @description Depot makes the backup while it sends it. If it fails, the connection ends before the end of the file.
+         *
+         *     Operators only: requires the header `X-Admin-Key` or the session of an admin.
+         */
+        get: operations["downloadBackup"];
+        put?: never;
         post?: never;
         delete?: never;
         options?: never;
@@ -6505,7 +6573,7 @@ export interface components {
             /** Format: date-time */
             at: string;
             /** @enum {string} */
-            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.made" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
             subject: {
                 /** @enum {string} */
                 kind: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "advisory" | "team" | "organization" | "collection" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "webhook" | "job";
@@ -6561,6 +6629,64 @@ export interface components {
         /** BackupCodes */
         BackupCodes: {
             backup_codes: string[];
+        };
+        /** BackupTarget */
+        BackupTarget: {
+            /** @description Null without BACKUP_TARGET */
+            target: {
+                /** @description BACKUP_TARGET */
+                address: string;
+                /** @description Interval of scheduled backups */
+                every_minutes: number;
+                /** @description Minutes after midnight (UTC) */
+                at_minute: number;
+                /** @description Number of backups to keep */
+                keep: number;
+                /** @description Whether BACKUP_RECIPIENT is set */
+                encrypted: boolean;
+            } | null;
+            /** @description Content of the target at the last listing, once per hour and after each backup */
+            listed: {
+                /** Format: date-time */
+                at: string;
+                /** @description Newest first */
+                backups: {
+                    name: string;
+                    /** Format: date-time */
+                    created: string;
+                    /** @description Size of its rows and events */
+                    bytes: number;
+                    /** @description Only the key can verify or restore it */
+                    encrypted: boolean;
+                }[];
+                /** @description Size of the files of all backups */
+                files_bytes: number;
+                /** @description Why the target cannot be read */
+                error: string | null;
+            } | null;
+            /** @description The backup that waits or runs */
+            making: {
+                /** @enum {string} */
+                state: "waiting" | "running";
+                progress: {
+                    /** @enum {string} */
+                    step: "rows" | "files" | "events";
+                    done: number;
+                    /** @description Null if it is unknown */
+                    total: number | null;
+                } | null;
+            } | null;
+            /** @description Whether a verification waits or runs */
+            verifying: boolean;
+            last_verification: {
+                /** Format: date-time */
+                at: string;
+                /** @description Name of the backup */
+                name: string;
+                good: boolean;
+                /** @description Why it is not good */
+                reason: string | null;
+            } | null;
         };
         /** Balance */
         Balance: {
@@ -7919,7 +8045,7 @@ export interface components {
             /** Format: date-time */
             at: string;
             /** @enum {string} */
-            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.made" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
             subject: {
                 /** @enum {string} */
                 kind: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "advisory" | "team" | "organization" | "collection" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "webhook" | "job";
@@ -8503,7 +8629,7 @@ export interface components {
             /** Format: date-time */
             at: string;
             /** @enum {string} */
-            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.made" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
             subject: {
                 /** @enum {string} */
                 kind: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "advisory" | "team" | "organization" | "collection" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "webhook" | "job";
@@ -21487,7 +21613,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Action of the entries */
-                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.made" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
                 /** @description ID of the account that acted */
                 actor?: string;
                 /** @description ID of an account that acted or that the entry is about */
@@ -21529,7 +21655,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Action of the entries */
-                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.made" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
                 /** @description ID of the account that acted */
                 actor?: string;
                 /** @description ID of an account that acted or that the entry is about */
@@ -23212,6 +23338,99 @@ export interface operations {
                 };
             };
             404: components["responses"]["404.not_found"];
+            default: components["responses"]["Error"];
+        };
+    };
+    makeBackup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getBackupTarget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BackupTarget"];
+                };
+            };
+            404: components["responses"]["404.not_found"];
+            default: components["responses"]["Error"];
+        };
+    };
+    verifyBackup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of a backup at BACKUP_TARGET */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
+            409: components["responses"]["409.conflict"];
+            default: components["responses"]["Error"];
+        };
+    };
+    downloadBackup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": Blob;
+                };
+            };
+            404: components["responses"]["404.not_found"];
+            409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
     };

@@ -1,6 +1,6 @@
 // The job of scheduled backups.
 import { job } from '#platform/jobs/job.ts'
-import type { Jobs } from '#platform/jobs/queue.ts'
+import { enqueue, type Jobs } from '#platform/jobs/queue.ts'
 import type { Deps } from '#ports/deps.ts'
 import { finishRestore } from './restore-backup.ts'
 
@@ -11,15 +11,15 @@ declare module '#platform/jobs/queue.ts' {
   }
 }
 
-/** Runs a command of Depot in a separate process. */
-type RunCommand = (words: readonly string[], signal: AbortSignal) => Promise<void>
+type JobDeps = Pick<Deps, 'config' | 'pool' | 'db' | 'cache' | 'analytics' | 'commands' | 'log'>
 
-type JobDeps = Pick<Deps, 'config' | 'pool' | 'db' | 'cache' | 'analytics' | 'log'>
-
-export const backupJobs = (deps: JobDeps, runCommand: RunCommand) => ({
+export const backupJobs = (deps: JobDeps) => ({
   // Not idempotent, but harmless: a second run makes another backup, which copies no file again.
   'backups.make': job({ ...deps.config.backup.target }, async (_payload, signal) => {
-    if (deps.config.backup.target !== undefined) await runCommand(['backup'], signal)
+    if (deps.config.backup.target === undefined) return
+    await deps.commands.run(['backup'], signal)
+    // Operators see the new backup.
+    await deps.db.transaction().execute((tx) => enqueue(tx, 'backups.list', {}, { jobKey: 'backups.list' }))
   }),
 
   // A restore that was killed after its commit. Idempotent: each step can be repeated.

@@ -1,6 +1,8 @@
 // The jobs that measure the storage, check the instance, and delete old figures.
 import { job } from '#platform/jobs/job.ts'
+import type { Jobs } from '#platform/jobs/queue.ts'
 import type { Deps } from '#ports/deps.ts'
+import { type ListTarget, listBackupTarget, verifyTargetBackup } from './backups/watch-target.ts'
 import { checkCertificate } from './checks/check-certificate.ts'
 import { readReleases } from './checks/read-releases.ts'
 import { HOURS_RETAINED_MS, MINUTES_RETAINED_MS } from './figures/periods.ts'
@@ -10,6 +12,8 @@ import { type MeasureDeps, recordMeasure } from './storage/measure-storage.ts'
 
 declare module '#platform/jobs/queue.ts' {
   interface Jobs {
+    'backups.list': NoPayload
+    'backups.verify': { name: string }
     'overview.check-certificate': NoPayload
     'overview.expire': NoPayload
     'overview.read-releases': NoPayload
@@ -17,7 +21,13 @@ declare module '#platform/jobs/queue.ts' {
   }
 }
 
-export const overviewJobs = (deps: MeasureDeps & Pick<Deps, 'log'>) => ({
+export const overviewJobs = (deps: MeasureDeps & Pick<Deps, 'commands' | 'log'>, list: ListTarget) => ({
+  // Idempotent: each run replaces the list.
+  'backups.list': job({ hourly: 27 }, () => listBackupTarget(deps, list)),
+  // Not idempotent, but harmless: a second run verifies the backup again.
+  'backups.verify': ({ name }: Jobs['backups.verify'], signal: AbortSignal): Promise<void> =>
+    verifyTargetBackup(deps, { name, signal }),
+
   // Idempotent: each run replaces the result of the run before.
   'overview.check-certificate': job({ everyMinutes: 360, atMinute: 19 }, (_payload, signal) =>
     checkCertificate(deps, signal),

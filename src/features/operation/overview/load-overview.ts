@@ -45,7 +45,10 @@ export async function loadOverview(deps: OverviewDeps, period: Period): Promise<
   const newest = measures.at(-1)
   const { orphan_files: files = 0, orphan_bytes: bytes = 0 } = newest ?? {}
   const { release, certificate } = await loadChecks(db, now())
-  const newRelease = release !== undefined && semver.gt(release.version, VERSION) ? release : undefined
+  const newRelease =
+    release !== undefined && semver.gt(release.version, VERSION)
+      ? { version: release.version, url: release.url }
+      : undefined
   const problems = findProblems({
     ...{ now: now(), dependencies, tasks, state, disk, daysLeft, backup, orphans: { files, bytes } },
     recent: await loadRecent(db, now()),

@@ -1,12 +1,10 @@
 // Operator routes of the state of the instance.
-import Type from 'typebox'
 import type { DeliveryDeps } from '#features/basics/mail/deliver-mail.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { jobRoutes } from './background-jobs/routes.ts'
-import { loadBackups } from './backups/load-backups.ts'
-import { BackupView } from './backups/views.ts'
+import { backupRoutes } from './backups/routes.ts'
 import { loadErrors } from './errors/load-errors.ts'
 import { ErrorsView } from './errors/views.ts'
 import { loadOverview, type OverviewDeps } from './load-overview.ts'
@@ -16,9 +14,8 @@ import { storageRoutes } from './storage/routes.ts'
 import { OverviewView } from './views.ts'
 
 const config = { auth: 'operator' } as const
-const BACKUPS_SHOWN = 100
 
-export function overviewRoutes(app: App, deps: OverviewDeps & DeliveryDeps & Pick<Deps, 'config'>): void {
+export function overviewRoutes(app: App, deps: OverviewDeps & DeliveryDeps & Pick<Deps, 'commands'>): void {
   mountInternal(app, (scope) => {
     scope.get('/admin/overview', {
       config,
@@ -32,15 +29,7 @@ export function overviewRoutes(app: App, deps: OverviewDeps & DeliveryDeps & Pic
       },
       handler: (req) => loadOverview(deps, req.query.period ?? '24h'),
     })
-    scope.get('/admin/backups', {
-      config,
-      schema: {
-        operationId: 'listBackups',
-        summary: 'List the backups in the audit log, newest first',
-        response: { 200: Type.Array(BackupView, { maxItems: BACKUPS_SHOWN }) },
-      },
-      handler: () => loadBackups(deps.db, BACKUPS_SHOWN),
-    })
+    backupRoutes(scope, deps)
     jobRoutes(scope, deps)
     storageRoutes(scope, deps)
     mailRoutes(scope, deps)

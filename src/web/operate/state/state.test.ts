@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, beforeEach, test } from 'node:test'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
@@ -283,6 +286,37 @@ test('the backups page shows known backups with their age', async () => {
   )
   const overview = await admin.get('/operator')
   assert.match(overview.body.replaceAll(/<[^>]+>/g, ''), /Last good backup:? 3 days ago/)
+})
+
+test('a backup at the target is made and verified from the page', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'depot-target-'))
+  const own = await testApp({ env: { BACKUP_TARGET: folder } })
+  try {
+    const operator = visitor(own, (await own.make.account({ role: 'admin' })).token)
+    const path = '/operator/backups'
+    assertSays(await operator.get(path), 200, 'No backup was verified yet')
+    assertLeads(await operator.send(path, path, { do: 'make' }), '/operator/backups?done=backup-requested')
+    const waiting = await operator.get(path)
+    assertSays(waiting, 200, 'The backup waits for a worker.')
+    assert.ok(waiting.body.includes('data-refresh') && !waiting.body.includes('Back up now'))
+    await own.deps.pool.query('delete from graphile_worker._private_jobs')
+    const name = 'depot-20261129T031500000Z-abcd1234'
+    await mkdir(join(folder, 'objects'))
+    await writeFile(join(folder, 'objects', `${name}.tar`), 'rows')
+    await own.runJob('backups.list')
+    assertSays(await operator.get(path), 200, `depot restore ${name}<`)
+    assertLeads(
+      await operator.send(path, path, { do: 'verify', name }),
+      '/operator/backups?done=verification-requested',
+    )
+    assertSays(await operator.get(path), 200, 'A verification is running.')
+    // Without BACKUP_RECIPIENT, a backup would contain the instance as it is.
+    const refused = await operator.send(path, path, { do: 'download' })
+    assertSays(refused, 409, 'only an encrypted backup can be downloaded')
+  } finally {
+    await own.close()
+    await rm(folder, { recursive: true })
+  }
 })
 
 function csrfOf(body: string): string {

@@ -34,6 +34,12 @@ const TYPE = { contentType: 'application/octet-stream' }
 export const isBackupName = (text: string): boolean => BACKUP_NAME.test(text)
 /** Contains milliseconds, because the order of names is that of the backups, which can take less than a second. */
 export const backupName = (created: string, id: string): string => `depot-${created.replaceAll(/[-:.]/g, '')}-${id}`
+/** Returns when a backup was made, from its name. */
+export function timeOfBackup(name: string): Date {
+  const [, year, month, day, hour, minute, second, ms = '000'] =
+    /^depot-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})?Z/.exec(name) ?? []
+  return new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}.${ms}Z`)
+}
 export const backupKey = (name: string): string => `${name}.tar`
 export const indexKey = (name: string): string => `${name}.index`
 export const packKey = (id: string, recipients: string): string => `files-${id}-${recipients}.tar`
