@@ -40,6 +40,7 @@ const VALUES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   project_snapshot: { reason: 'submission', state: { name: 'Before' } },
   saved_reply: { language: 'en' },
   tag_list: { name: 'games', rows: [] },
+  version_manifest: { only_one: true },
   personal_access_token: { scopes: 1, token_hash: String.raw`\x01` },
   invitation: { email: null },
   stored_form: { fields: {}, path: '/search' },

@@ -4,6 +4,8 @@ import { type Pages, registerArea } from '#web/kit/pages.ts'
 import type { WebDeps } from '#web/kit/request.ts'
 import { WORK_AREA } from '#web/kit/work-page.ts'
 import { keyPages } from './content/keys.ts'
+import { tagJsonPages } from './content/tag-json.ts'
+import { tagEditPages } from './content/tag-page.ts'
 import { tagPages } from './content/tags.ts'
 import { announcementPages } from './instance/announcement.ts'
 import { brandingPages } from './instance/branding.ts'
@@ -37,6 +39,8 @@ const PAGES: readonly ((pages: Pages) => void)[] = [
   limitPages,
   payoutPages,
   tagPages,
+  tagEditPages,
+  tagJsonPages,
   keyPages,
   brandingPages,
   instanceWebhookPages,

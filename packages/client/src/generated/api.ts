@@ -5734,6 +5734,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/_internal/admin/tags/game_versions/read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read the manifest `GAME_VERSIONS_URL` now, and add its new game versions
+         * @description Depot also reads it every 6 hours. Returns 400 with the reason if it cannot be read.
+         *
+         *     Operators only: requires the header `X-Admin-Key` or the session of an admin.
+         */
+        post: operations["readGameVersions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/_internal/admin/suspended-users": {
         parameters: {
             query?: never;
@@ -6280,6 +6302,11 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** AddedGameVersions */
+        AddedGameVersions: {
+            /** @description Names of the added game versions, newest first */
+            added: string[];
+        };
         /** Advisories */
         Advisories: {
             advisories: components["schemas"]["Advisory"][];
@@ -7824,10 +7851,10 @@ export interface components {
         /** InstanceProblem */
         InstanceProblem: {
             /**
-             * @description `dependency`: a part does not work (`name`, `status`). `jobs_failed`: jobs failed on their last attempt (`count`, `tasks`). `jobs_waiting`: no worker runs due jobs (`seconds`). `mail_rejected`: emails cannot be sent (`count`, `response`). `mail_in_folder`: no mail server is set. `errors`: many 5xx in the last 15 minutes (`failed`, `requests`). `slow`: slow responses in the last 15 minutes (`p95_ms`). `disk_full`: little free space (`free_bytes`, `total_bytes`). `disk_filling`: the disk is full soon (`days`). `backup_missing`: no backup is known. `backup_old`: age of the last backup (`days`). `backup_incomplete`: files were missing (`files`). `backup_late`: scheduled backups fail; age of the last good one (`hours`). `orphaned_files`: files to which nothing refers (`files`, `bytes`). `review_waiting`: projects wait for a review (`projects`, `days`). `scans_waiting`: files wait for the scanner (`versions`, `hours`). `scanner_failing`: the scanner has failed at least twice (`versions`, `response`). `certificate_ending`: the certificate of BASE_URL ends (`days`; 0 if it has ended). `release_available`: a newer release of Depot (`version`, `url`). `base_url`: BASE_URL is a guess (`url`). `read_only`: the instance is read-only
+             * @description `dependency`: a part does not work (`name`, `status`). `jobs_failed`: jobs failed on their last attempt (`count`, `tasks`). `jobs_waiting`: no worker runs due jobs (`seconds`). `mail_rejected`: emails cannot be sent (`count`, `response`). `mail_in_folder`: no mail server is set. `errors`: many 5xx in the last 15 minutes (`failed`, `requests`). `slow`: slow responses in the last 15 minutes (`p95_ms`). `disk_full`: little free space (`free_bytes`, `total_bytes`). `disk_filling`: the disk is full soon (`days`). `backup_missing`: no backup is known. `backup_old`: age of the last backup (`days`). `backup_incomplete`: files were missing (`files`). `backup_late`: scheduled backups fail; age of the last good one (`hours`). `orphaned_files`: files to which nothing refers (`files`, `bytes`). `review_waiting`: projects wait for a review (`projects`, `days`). `scans_waiting`: files wait for the scanner (`versions`, `hours`). `scanner_failing`: the scanner has failed at least twice (`versions`, `response`). `certificate_ending`: the certificate of BASE_URL ends (`days`; 0 if it has ended). `release_available`: a newer release of Depot (`version`, `url`). `base_url`: BASE_URL is a guess (`url`). `read_only`: the instance is read-only. `manifest_failing`: GAME_VERSIONS_URL cannot be read (`days`, `reason`). `game_versions_old`: age of the newest game version, without a manifest (`days`, `newest`)
              * @enum {string}
              */
-            code: "dependency" | "jobs_failed" | "jobs_waiting" | "mail_rejected" | "mail_in_folder" | "errors" | "slow" | "disk_full" | "disk_filling" | "backup_missing" | "backup_old" | "backup_incomplete" | "backup_late" | "orphaned_files" | "review_waiting" | "scans_waiting" | "scanner_failing" | "certificate_ending" | "release_available" | "base_url" | "read_only";
+            code: "dependency" | "jobs_failed" | "jobs_waiting" | "mail_rejected" | "mail_in_folder" | "errors" | "slow" | "disk_full" | "disk_filling" | "backup_missing" | "backup_old" | "backup_incomplete" | "backup_late" | "orphaned_files" | "review_waiting" | "scans_waiting" | "scanner_failing" | "certificate_ending" | "release_available" | "base_url" | "read_only" | "manifest_failing" | "game_versions_old";
             /** @enum {string} */
             severity: "error" | "warning";
             values: {
@@ -22951,6 +22978,30 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
+            default: components["responses"]["Error"];
+        };
+    };
+    readGameVersions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AddedGameVersions"];
+                };
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             404: components["responses"]["404.not_found"];

@@ -56,6 +56,7 @@ export const SAMPLES: Record<string, Sample> = {
   changeLicense: { ...changed('LicenseRef-Lamps', { position: 2 }), before: ownLicense },
   changeLinkPlatform: changed('ko-fi', { donation: false }),
   removeTag: { at: { list: () => 'categories', id: () => 'mod:cursed' }, before: resetTags },
+  readGameVersions: { before: resetTags },
   countTagUses: { at: { list: () => 'loaders', id: () => 'fabric' } },
   mergeTags: { at: { list: () => 'categories' }, body: { from: 'cursed', to: 'magic' }, before: resetTags },
   renameLinkPlatforms: { body: { from: 'store', to: 'shop' }, before: resetTags },

@@ -2,6 +2,7 @@
 import semver from 'semver'
 import type { sharedChecks } from '#features/basics/meta/readiness.ts'
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
+import { readManifestState } from '#features/basics/tags/edit/manifest-state.ts'
 import { readModerationCounts } from '#features/community/moderation/queries.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import { commitId, VERSION } from '#platform/config/version.ts'
@@ -23,7 +24,7 @@ import { growthOf } from './storage/growth.ts'
 import { listMeasures } from './storage/queries.ts'
 import type { OverviewView } from './views.ts'
 
-export type OverviewDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'now'> & {
+export type OverviewDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'now' | 'taxonomy'> & {
   /** Checks the dependencies as `/ready` does. */
   checks: ReturnType<typeof sharedChecks>
 }
@@ -58,6 +59,11 @@ export async function loadOverview(deps: OverviewDeps, period: Period): Promise<
     isReadOnly: (await getSettings(deps)).read_only,
     certificateUntil: certificate && new Date(certificate.until),
     newRelease,
+    gameVersions: {
+      ...(await readManifestState(db)),
+      hasManifest: config.versionManifestUrl !== undefined,
+      newest: newestGameVersion(deps.taxonomy),
+    },
   })
   return {
     ...{ version: VERSION, commit: commitId(), status, problems, tasks },
@@ -88,6 +94,11 @@ export async function loadOverview(deps: OverviewDeps, period: Period): Promise<
     backup: backup ?? null,
     last_good_backup: backups.lastGood?.toISOString() ?? null,
   }
+}
+
+function newestGameVersion({ fields }: Deps['taxonomy']): { value: string; created: string } | undefined {
+  const versions = [...(fields.get('game_versions')?.enumValues?.values() ?? [])]
+  return versions.toSorted((a, b) => (a.created < b.created ? 1 : -1))[0]
 }
 
 async function loadRecent(db: Deps['db'], now: number): Promise<FiguresView['totals']> {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { after, before, test } from 'node:test'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { DAY_MS, HOUR_MS } from '#lib/time.ts'
@@ -14,6 +14,13 @@ const KEY = { headers: { 'x-admin-key': ADMIN_KEY } }
 
 const t = await testApp()
 after(() => t.close())
+
+// The delivered list of game versions grows old.
+before(async () => {
+  const row = { value: 'new', created: new Date(t.deps.now()).toISOString() }
+  const answer = await t.anyone.post('/_internal/admin/tags/game_versions/values', row, KEY)
+  assert.equal(answer.statusCode, 204, answer.body)
+})
 
 const read = async (path: string) => {
   const answer = await t.anyone.get(`/_internal/admin/${path}`, KEY)
@@ -104,12 +111,19 @@ test('every problem is found in the worst situation, errors first, and none in t
     isReadOnly: true,
     certificateUntil: new Date(now + 6 * DAY_MS),
     newRelease: { version: '99.0.0', url: 'https://code.example.org/depot' },
+    gameVersions: {
+      hasManifest: false,
+      failingSince: ago(2 * DAY_MS),
+      reason: 'The response has the status 500',
+      newest: { value: '1.0', created: ago(181 * DAY_MS).toISOString() },
+    },
   }
   const found = findProblems(worst)
   const others = [
     ...findProblems({ ...worst, backup: undefined }),
     ...findProblems({ ...worst, lateBackupMs: 3 * HOUR_MS }),
     ...findProblems({ ...worst, disk: { freeBytes: 50, totalBytes: 100 } }),
+    ...findProblems({ ...worst, gameVersions: { ...worst.gameVersions, hasManifest: true } }),
   ]
   assert.deepEqual([...new Set([...found, ...others].map(({ code }) => code))].sort(), [...PROBLEM_CODES].sort())
   const severities = found.map(({ severity }) => severity)
@@ -139,11 +153,14 @@ test('every problem is found in the worst situation, errors first, and none in t
     isReadOnly: false,
     certificateUntil: new Date(now + 22 * DAY_MS),
     newRelease: undefined,
+    gameVersions: { ...worst.gameVersions, newest: { value: '1.0', created: ago(180 * DAY_MS).toISOString() } },
   }
   assert.deepEqual(findProblems(best), [])
   const ending = (days: number) => findProblems({ ...best, certificateUntil: new Date(now + days * DAY_MS) })
   assert.deepEqual(ending(20), [{ code: 'certificate_ending', severity: 'warning', values: { days: 20 } }])
   assert.deepEqual(ending(-3), [{ code: 'certificate_ending', severity: 'error', values: { days: 0 } }])
+  const gameVersions = { ...worst.gameVersions, hasManifest: true, failingSince: ago(2 * DAY_MS - 1) }
+  assert.deepEqual(findProblems({ ...best, gameVersions }), [])
 })
 
 test('the state of the search index shows what it contains and whether a rebuild is requested', async () => {

@@ -32,6 +32,8 @@ export const PROBLEM_CODES = [
   'release_available',
   'base_url',
   'read_only',
+  'manifest_failing',
+  'game_versions_old',
 ] as const
 export type ProblemCode = (typeof PROBLEM_CODES)[number]
 
@@ -49,7 +51,8 @@ export const ProblemView = NamedObject('InstanceProblem', {
       'review (`projects`, `days`). `scans_waiting`: files wait for the scanner (`versions`, `hours`). `scanner_failing`: the scanner ' +
       'has failed at least twice (`versions`, `response`). `certificate_ending`: the certificate of BASE_URL ends (`days`; ' +
       '0 if it has ended). `release_available`: a newer release of Depot (`version`, `url`). `base_url`: ' +
-      'BASE_URL is a guess (`url`). `read_only`: the instance is read-only',
+      'BASE_URL is a guess (`url`). `read_only`: the instance is read-only. `manifest_failing`: GAME_VERSIONS_URL cannot be ' +
+      'read (`days`, `reason`). `game_versions_old`: age of the newest game version, without a manifest (`days`, `newest`)',
   }),
   severity: Type.Enum(['error', 'warning']),
   values: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Null()])),
@@ -76,6 +79,13 @@ export type Situation = {
   /** When the certificate of the public URL ends. */
   certificateUntil: Date | undefined
   newRelease: { version: string; url: string } | undefined
+  gameVersions: {
+    hasManifest: boolean
+    /** Since when the manifest cannot be read. */
+    failingSince: Date | null
+    reason: string | null
+    newest: { value: string; created: string } | undefined
+  }
 }
 
 const JOBS_WAIT_SECONDS_MAX = 300
@@ -91,6 +101,9 @@ const REVIEW_DAYS_MAX = 7
 const SCAN_MS_MAX = 3_600_000
 const CERTIFICATE_DAYS_MIN = 21
 const CERTIFICATE_DAYS_ERROR = 7
+const MANIFEST_DAYS_MAX = 2
+/** The game has a release each quarter, and snapshots in between. */
+const GAME_VERSION_DAYS_MAX = 180
 
 const error = (code: ProblemCode, values: Problem['values'] = {}): Problem => ({ code, severity: 'error', values })
 const warning = (code: ProblemCode, values: Problem['values'] = {}): Problem => ({ code, severity: 'warning', values })
@@ -106,6 +119,7 @@ export function findProblems(situation: Situation): Problem[] {
     ...waitingProblems(situation),
     ...certificateProblems(situation),
     ...settingProblems(situation),
+    ...gameVersionProblems(situation),
   ]
   return [
     ...found.filter(({ severity }) => severity === 'error'),
@@ -192,4 +206,15 @@ function settingProblems({ mailKind, guessedUrl, isReadOnly, newRelease }: Situa
     ...(guessedUrl === undefined ? [] : [warning('base_url', { url: guessedUrl })]),
     ...(mailKind === 'outbox' ? [warning('mail_in_folder')] : []),
   ]
+}
+
+function gameVersionProblems({ gameVersions, now }: Situation): Problem[] {
+  const { hasManifest, failingSince, reason, newest } = gameVersions
+  const days = (since: number) => Math.floor((now - since) / DAY_MS)
+  if (hasManifest) {
+    const age = failingSince === null ? 0 : days(failingSince.getTime())
+    return age >= MANIFEST_DAYS_MAX ? [warning('manifest_failing', { days: age, reason })] : []
+  }
+  const age = newest === undefined ? 0 : days(Date.parse(newest.created))
+  return age > GAME_VERSION_DAYS_MAX ? [warning('game_versions_old', { days: age, newest: newest?.value ?? null })] : []
 }

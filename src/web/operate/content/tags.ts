@@ -1,127 +1,80 @@
-// Tags: games, loaders, categories and game versions with their uses. Each tag is edited as data, with the check of the API.
+// The lists of tags: search, order, and what they come from. tag-page.ts has the page of a tag.
 import { actorOf } from '#features/basics/audit/actor.ts'
-import { RENAMED_LISTS, type RenamedList, renameTag } from '#features/basics/tags/edit/rename-tag.ts'
-import { nameOf } from '#features/basics/tags/edit/tag-row.ts'
+import { readManifestState } from '#features/basics/tags/edit/manifest-state.ts'
+import { readGameVersions } from '#features/basics/tags/edit/read-game-versions.ts'
+import { idOf, isOrdered, nameOf, type TagRow } from '#features/basics/tags/edit/tag-row.ts'
 import { type ListEdit, updateTagList } from '#features/basics/tags/edit/update-tag-list.ts'
-import { type EditableTags, readEditableTags, readTagUses } from '#features/basics/tags/edit/views.ts'
-import { invalidInput, notFound } from '#lib/errors.ts'
-import { TAG_LISTS, type TagListName } from '#taxonomy/tag-lists.ts'
+import { type EditableTags, readEditableTags } from '#features/basics/tags/edit/views.ts'
+import { changeTag } from '#features/basics/tags/values/change-tag.ts'
+import { invalidInput } from '#lib/errors.ts'
+import type { TagListName } from '#taxonomy/tag-lists.ts'
 import { confirmFirst } from '#web/kit/forms/confirm.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
-import { checkValues } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, pageNumber, withQuery } from '#web/kit/paths.ts'
-import { wholeNumber } from '#web/ui/format.ts'
-import { html, type Part } from '#web/ui/html.ts'
-import { type PageContext, pathTo } from '#web/ui/page-context.ts'
-import { form, hiddenField, textArea, textField } from '#web/ui/parts/fields.ts'
+import { timeAgo, wholeNumber } from '#web/ui/format.ts'
+import { html, type Markup, type Part } from '#web/ui/html.ts'
+import type { IconName } from '#web/ui/icons.ts'
+import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
+import { form, hiddenField, textField } from '#web/ui/parts/fields.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'
-import { pager, segments } from '#web/ui/parts/lists.ts'
+import { emptyState, pager, segments } from '#web/ui/parts/lists.ts'
 import { status } from '#web/ui/parts/status.ts'
 import { listTable, nameCell } from '#web/ui/parts/tables.ts'
 import { showOperator } from '../sections.ts'
-import { isMoved, listName, placeOf, readRow, rowText, sendable, shownRows } from './tag-rows.ts'
+import { detailsOf, groupsOf, inOrder, LISTS, type Listed, listName, listOf, listPath, tagPath } from './tag-rows.ts'
 
-const LISTS = ['categories', 'game_versions', 'loaders', 'games'] as const satisfies readonly TagListName[]
-
-export type TagPage = {
+type TagList = {
   list: TagListName
   tags: EditableTags[TagListName]
-  edited: string
-  /** Number of projects that use each tag of the list, of all project types: a renaming changes all of them. */
-  uses: ReadonlyMap<string, number>
+  manifest: Awaited<ReturnType<typeof readManifestState>>
 }
 
 export function tagPages(pages: Pages): void {
-  formPage<TagPage>(pages, {
+  formPage<TagList>(pages, {
     path: `${PATHS.operatorTags}/:list`,
     name: 'operateTags',
-    api: 'getEditableTags updateGames resetGames updateLoaders resetLoaders updateCategories resetCategories updateGameVersions resetGameVersions renameCategories renameGameVersions updateLoaderFields resetLoaderFields updateLicenses resetLicenses updateLinkPlatforms resetLinkPlatforms renameLinkPlatforms addGame addLoader addCategory addGameVersion addLoaderField addLicense addLinkPlatform changeGame changeLoader changeCategory changeGameVersion changeLoaderField changeLicense changeLinkPlatform removeTag mergeTags countTagUses',
+    api: 'getEditableTags resetGames resetLoaders resetCategories resetGameVersions resetLoaderFields resetLicenses resetLinkPlatforms readGameVersions',
     options: { role: 'admin' },
     load: loadTags,
     show: showTags,
     commands: {
-      save: saveTag,
-      hide: hideTag,
-      up: moveTag,
-      rename: confirmFirst(askRenaming, saveName),
-      remove: confirmFirst(askRemoval, removeTag),
+      place: (request, data, state) => move(request, data, state, () => Number(state.text('place')) || 0),
+      up: (request, data, state) => move(request, data, state, (place) => place - 1),
+      down: (request, data, state) => move(request, data, state, (place) => place + 1),
+      read: readManifest,
       reset: confirmFirst(askReset, resetList),
     },
-    labels: { row: 'The tag', rows: 'The list', from: 'The name', to: 'The new name' },
   })
-  pages.own(
-    'GET',
-    PATHS.operatorTags,
-    'operateTagLists',
-    async (request) => request.redirect(`${PATHS.operatorTags}/${LISTS[0]}`),
-    { role: 'admin', shows: false },
-  )
+  pages.own('GET', PATHS.operatorTags, 'operateTagLists', async (request) => request.redirect(listPath(LISTS[0])), {
+    role: 'admin',
+    shows: false,
+  })
 }
 
-async function loadTags({ deps, param, query, field, req }: OwnRequest): Promise<TagPage> {
-  const list = LISTS.find((name) => name === param('list'))
-  if (list === undefined) throw notFound('page')
-  const tags = (await readEditableTags(deps))[list]
-  const uses = (await readTagUses(deps))[list]
-  return { list, tags, uses, edited: req.method === 'POST' ? field('name') : query('edit') }
+async function loadTags({ deps, param }: OwnRequest): Promise<TagList> {
+  const list = listOf(param)
+  return { list, tags: (await readEditableTags(deps))[list], manifest: await readManifestState(deps.db) }
 }
 
-const ROWS = 50
-
-type Rows = EditableTags[TagListName]['rows']
-
-/** Sends the list with other rows, and the revision that the form has shown. */
-async function replaceRows(request: OwnRequest, { list }: TagPage, rows: readonly object[]): Promise<void> {
-  const { deps, viewer, field } = request
-  checkValues(TAG_LISTS[list], rows)
-  await updateTagList(deps, actorOf(viewer), { list, rows, seen: Number(field('revision')) } as ListEdit)
+/** Moves the tag that the button names to another position of its group. */
+async function move(
+  { deps, viewer, field }: OwnRequest,
+  { list, tags }: TagList,
+  { argument: id }: FormState,
+  to: (place: number) => number,
+): Promise<Outcome> {
+  const groups = groupsOf(list, tags.rows)
+  const place = groups.map(({ rows }) => rows.findIndex((row) => idOf(row as TagRow) === id)).find((at) => at !== -1)
+  if (place === undefined) throw invalidInput('The list does not contain this tag any more')
+  const patch = { position: Math.max(0, to(place)), revision: Number(field('revision')) }
+  await changeTag(deps, actorOf(viewer), { list, id, patch })
+  return { done: 'tag-moved', fragment: `tag-${id}` }
 }
 
-async function saveTag(request: OwnRequest, data: TagPage, state: FormState): Promise<Outcome> {
-  const row = readRow(state.text('row'))
-  const rows = sendable(data.tags.rows)
-  const place = placeOf(data, data.edited)
-  await replaceRows(request, data, place === -1 ? [...rows, row] : rows.with(place, row))
-  return { done: 'tag-saved', with: { edit: '' } }
-}
-
-async function hideTag(request: OwnRequest, data: TagPage): Promise<Outcome> {
-  const { rows, place } = chosen(data)
-  const { hidden, ...row } = rows[place] as { hidden?: boolean }
-  await replaceRows(request, data, rows.with(place, hidden === true ? row : { ...row, hidden: true }))
-  return { done: hidden === true ? 'tag-shown' : 'tag-hidden' }
-}
-
-async function moveTag(request: OwnRequest, data: TagPage): Promise<Outcome> {
-  const { rows, place } = chosen(data)
-  const before = rows[place - 1]
-  if (before === undefined) throw invalidInput('This tag is the first one')
-  await replaceRows(request, data, rows.toSpliced(place - 1, 2, rows[place] as object, before))
-  return { done: 'tag-moved' }
-}
-
-/** Returns the name of the chosen tag, and the number of projects that use it. */
-function chosenName(data: TagPage): { name: string; count: number } {
-  const row = (data.tags.rows as Rows)[chosen(data).place]
-  return row === undefined ? { name: '', count: 0 } : { name: nameOf(row), count: row.uses }
-}
-
-function askRenaming({ field, t }: OwnRequest, data: TagPage) {
-  const { name } = chosenName(data)
-  const count = data.uses.get(name) ?? 0
-  return {
-    title: t('ops.tags.rename.title', { name, to: field('to').trim() }),
-    consequences: [t('ops.tags.to.hint', { count }), t('operate.recorded')],
-    button: t('ops.tags.rename'),
-    isDanger: false,
-  }
-}
-
-function askRemoval({ t }: OwnRequest, data: TagPage) {
-  const { name, count } = chosenName(data)
-  const consequences = [t('ops.tags.remove.text', { count }), t('operate.recorded')]
-  return { title: t('ops.tags.remove.title', { name }), consequences, button: t('ops.tags.remove', { name }) }
+async function readManifest({ deps, viewer }: OwnRequest): Promise<Outcome> {
+  const added = await readGameVersions(deps, actorOf(viewer))
+  return { done: 'tags-read', with: { count: String(added.length) } }
 }
 
 function askReset({ t }: OwnRequest) {
@@ -129,171 +82,159 @@ function askReset({ t }: OwnRequest) {
   return { title, consequences: [t('ops.tags.reset.effect'), t('operate.recorded')], button: t('ops.tags.reset') }
 }
 
-async function removeTag(request: OwnRequest, data: TagPage): Promise<Outcome> {
-  const { rows, place } = chosen(data)
-  await replaceRows(request, data, rows.toSpliced(place, 1))
-  return { done: 'tag-removed' }
-}
-
-async function saveName({ deps, viewer }: OwnRequest, { list, edited }: TagPage, state: FormState): Promise<Outcome> {
-  const name = RENAMED_LISTS.find((renamed) => renamed === list)
-  if (name === undefined) throw invalidInput('Tags of this list cannot be renamed')
-  await renameTag(deps, actorOf(viewer), {
-    list: name as RenamedList,
-    from: edited.split(' ')[0] ?? '',
-    to: state.text('to').trim(),
-  })
-  return { done: 'tag-renamed' }
-}
-
-async function resetList({ deps, viewer }: OwnRequest, { list }: TagPage): Promise<Outcome> {
+async function resetList({ deps, viewer }: OwnRequest, { list }: TagList): Promise<Outcome> {
   await updateTagList(deps, actorOf(viewer), { list, rows: null, seen: undefined } as ListEdit)
   return { done: 'tags-reset' }
 }
 
-/** Returns the rows and the position of the tag that the form names. @throws ApiError if it does not exist any more */
-function chosen(data: TagPage): { rows: object[]; place: number } {
-  const place = placeOf(data, data.edited)
-  if (place === -1) throw invalidInput('The list does not contain this tag any more')
-  return { rows: sendable(data.tags.rows), place }
-}
-
-function showTags(request: OwnRequest, data: TagPage, state: FormState) {
-  const { page, t } = request
-  const { list } = data
+function showTags(request: OwnRequest, data: TagList, state: FormState) {
+  const { page, t, query } = request
+  const { list, tags } = data
   const items = LISTS.map((name) => ({
-    href: pathTo(page, `${PATHS.operatorTags}/${name}`),
+    href: pathTo(page, listPath(name)),
     label: listName(page, name),
     isCurrent: name === list,
   }))
+  const text = query('q').trim()
+  const isFiltered = text !== ''
+  const found = inOrder(list, tags.rows).filter((row) => matches(row, text))
   return showOperator(request, {
     section: PATHS.operatorTags,
     heading: t('ops.tags'),
     text: t('ops.tags.text'),
+    action: html`<a class="button main" href="${pathTo(page, `${listPath(list)}/new`)}">${icon(page, 'plus')}${t('ops.tags.add')}</a>`,
     form: state,
+    notice: { count: Number(query('count')) || 0 },
     body: [
       html`<div class="part">${segments(t('ops.tags'), items)}</div>`,
+      list === 'game_versions' && manifestPart(request, data),
+      (tags.rows.length > SEARCHED_MIN || isFiltered) && searchPart(page, list, text),
+      isOrdered(list) && !isFiltered
+        ? orderedRows(page, data)
+        : tagTable(page, { list, rows: found, text, current: pageNumber(request) }),
       sourcePart(page, data),
-      tagTable(page, data, pageNumber(request)),
-      placeOf(data, data.edited) === -1 ? newTag(page, data, state) : editTag(page, data, state),
     ],
   })
 }
 
-function formOf(page: PageContext, { list, tags }: TagPage, of: { name?: string; content: Part; className?: string }) {
-  const hidden = html`${hiddenField('revision', String(tags.revision))}${of.name !== undefined && hiddenField('name', of.name)}`
+const matches = (row: Listed, text: string): boolean =>
+  [nameOf(row as TagRow), 'name' in row ? (row.name ?? '') : ''].some((name) =>
+    name.toLowerCase().includes(text.toLowerCase()),
+  )
+
+function formOf(page: PageContext, { list, tags }: TagList, content: Part): Markup {
   return form(page, {
-    action: pathTo(page, `${PATHS.operatorTags}/${list}`),
-    className: of.className ?? 'line',
-    content: html`${hidden}${of.content}`,
+    action: pathTo(page, listPath(list)),
+    content: html`${hiddenField('revision', String(tags.revision))}${content}`,
   })
 }
 
-function sourcePart(page: PageContext, data: TagPage): Part {
+/** Lists that are longer have a search field. */
+const SEARCHED_MIN = 15
+const ROWS = 50
+
+function searchPart(page: PageContext, list: TagListName, text: string): Markup {
   const { t } = page.language
-  if (data.tags.source === 'files') return html`<div class="part"><p>${t('ops.tags.from-files')}</p></div>`
-  const button = formOf(page, data, {
-    content: html`<button class="plain" name="do" value="reset">${t('ops.tags.reset')}</button>`,
+  const field = textField(page, {
+    name: 'q',
+    id: 'find-tag',
+    label: t('ops.tags.search'),
+    type: 'search',
+    value: text,
+    maxLength: 64,
+    isOptional: true,
+    isUnmarked: true,
   })
-  return html`<div class="part"><p>${t('ops.tags.edited')}</p>${button}</div>`
+  const content = html`<form method="get" action="${pathTo(page, listPath(list))}" role="search" class="stack">${field}<div class="line"><button>${t('ops.accounts.find')}</button></div></form>`
+  return sheetPart({ id: 'search', content })
 }
 
-function tagTable(page: PageContext, data: TagPage, current: number): Part {
+function tagTable(
+  page: PageContext,
+  { list, rows, text, current }: { list: TagListName; rows: readonly Listed[]; text: string; current: number },
+): Part {
   const { t } = page.language
-  const all = shownRows(data)
+  if (rows.length === 0) return emptyState(page, { icon: 'tags', title: t('ops.tags.none') })
   const columns = [
     { label: t('ops.tags.name') },
     { label: t('ops.tags.details'), room: 'far' },
     { label: t('ops.tags.uses'), isNumber: true },
-    { label: t('ops.actions'), isAction: true },
   ] as const
-  const path = `${PATHS.operatorTags}/${data.list}`
-  const rows = all.slice((current - 1) * ROWS, current * ROWS).map(({ key, name, details, row }) => {
-    const href = pathTo(page, withQuery(path, { edit: key }))
-    const label = t('ops.tags.edit-one', { name })
-    const edit = html`<a class="button tight" href="${href}#tag" aria-label="${label}">${t('ops.tags.edit')}</a>`
-    const state = row.hidden && status(page, { icon: 'eye-off', label: t('ops.tags.hidden') })
-    const uses = wholeNumber(page.language, row.uses)
-    return { cells: [nameCell({ name, details: state, near: details }), details, uses, edit] }
+  const shown = rows.slice((current - 1) * ROWS, current * ROWS).map((row) => {
+    const details = detailsOf(page, row)
+    const href = pathTo(page, tagPath(list, idOf(row as TagRow)))
+    const name = nameCell({ href, name: nameOf(row as TagRow), details: hiddenNote(page, row), near: details })
+    return { cells: [name, details, wholeNumber(page.language, row.uses)] }
   })
+  const path = withQuery(listPath(list), { q: text })
   return [
-    listTable(page, { caption: listName(page, data.list), columns, rows }),
+    listTable(page, { caption: listName(page, list), columns, rows: shown }),
     pager(page, {
       current,
-      last: Math.ceil(all.length / ROWS),
+      last: Math.ceil(rows.length / ROWS),
       href: (number) => pathTo(page, withQuery(path, { page: String(number) })),
     }),
   ]
 }
 
-function rowField(page: PageContext, state: FormState, value: string): Part {
-  const { t } = page.language
-  const errors = state.errors.map((error) =>
-    error.field === undefined || error.field === 'to' || error.field === 'from' ? error : { ...error, field: 'row' },
-  )
-  return textArea(page, {
-    name: 'row',
-    label: t('ops.tags.row'),
-    hint: t('ops.tags.row.hint'),
-    value: state.text('row', value) || value,
-    maxLength: 16_384,
-    rows: 12,
-    isCode: true,
-    errors,
-  })
-}
+const hiddenNote = (page: PageContext, { hidden }: Listed): Part =>
+  hidden && status(page, { icon: 'eye-off', label: page.language.t('ops.tags.hidden') })
 
-function newTag(page: PageContext, data: TagPage, state: FormState): Part {
-  const { t } = page.language
-  const content = html`${rowField(page, state, rowText(sendable(data.tags.rows).at(-1)))}
-<div class="line"><button class="main" name="do" value="save">${t('ops.tags.add')}</button></div>`
-  return sheetPart({
-    id: 'tag',
-    title: t('ops.tags.new'),
-    text: t('ops.tags.new.text'),
-    content: formOf(page, data, { content, className: 'stack' }),
-  })
-}
-
-function editTag(page: PageContext, data: TagPage, state: FormState): Part {
-  const { t } = page.language
-  const { rows, place } = chosen(data)
-  const row = (data.tags.rows as Rows)[place]
-  const name = row === undefined ? '' : nameOf(row)
-  const edit = formOf(page, data, {
-    name: data.edited,
-    className: 'stack',
-    content: html`${rowField(page, state, rowText(rows[place]))}
-<div class="line"><a class="button" href="?">${t('work.cancel')}</a><button class="main" name="do" value="save">${t('work.save')}</button></div>`,
-  })
-  const rename =
-    RENAMED_LISTS.some((renamed) => renamed === data.list) &&
-    formOf(page, data, {
-      name: data.edited,
-      className: 'stack',
-      content: html`${textField(page, { name: 'to', label: t('ops.tags.to'), hint: t('ops.tags.to.hint', { count: data.uses.get(name) ?? 0 }), value: state.text('to'), maxLength: 64, isCode: true, errors: state.errors })}
-<div class="line"><button name="do" value="rename">${t('ops.tags.rename')}</button></div>`,
+/** Renders the tags with the buttons that move them. Dragging sends the same form. */
+function orderedRows(page: PageContext, data: TagList): Part {
+  const { list, tags } = data
+  return groupsOf(list, tags.rows).map(({ title, rows }, index) => {
+    const items = rows.map((row, place) => orderedRow(page, { list, row, place, count: rows.length }))
+    const content = html`<div class="entries-box"><ol class="entries places" data-order="place">${items}</ol></div>`
+    return sheetPart({
+      id: `group-${index}`,
+      title: title ?? listName(page, list),
+      ...(index === 0 ? { text: page.language.t('ops.tags.order') } : {}),
+      content: formOf(page, data, content),
     })
-  const isHidden = row?.hidden === true
-  const up =
-    isMoved(data.list) && place > 0 && html`<button name="do" value="up">${t('ops.tags.up-one', { name })}</button>`
-  const visibility = formOf(page, data, {
-    name: data.edited,
-    content: html`<button name="do" value="hide">${isHidden ? t('ops.tags.show-one', { name }) : t('ops.tags.hide-one', { name })}</button>${up}`,
   })
-  const remove = formOf(page, data, {
-    name: data.edited,
-    content: html`<button class="danger" name="do" value="remove">${t('ops.tags.remove', { name })}</button>`,
+}
+
+type Place = { list: TagListName; row: Listed; place: number; count: number }
+
+function orderedRow(page: PageContext, { list, row, place, count }: Place): Markup {
+  const { t } = page.language
+  const [id, name] = [idOf(row as TagRow), nameOf(row as TagRow)]
+  const button = (command: string, symbol: IconName, label: string, isShown: boolean) =>
+    isShown &&
+    html`<button class="tight" name="do" value="${command}.${id}" title="${label}">${icon(page, symbol)}<span class="vh">${label}: ${name}</span></button>`
+  return html`<li data-item="${id}" id="tag-${id}"><span class="who"><span><a href="${pathTo(page, tagPath(list, id))}"><bdi>${name}</bdi></a> <small>${detailsOf(page, row)} ${hiddenNote(page, row)}</small></span></span>
+<span class="set small soft">${t('ops.tags.used', { count: row.uses })}</span>
+<span class="act line">${button('up', 'arrow-up', t('ops.tags.up'), place > 0)}${button('down', 'arrow-down', t('ops.tags.down'), place < count - 1)}</span></li>
+`
+}
+
+function sourcePart(page: PageContext, data: TagList): Part {
+  const { t } = page.language
+  const isEdited = data.tags.source === 'operator'
+  const reset = isEdited && html`<button class="plain" name="do" value="reset">${t('ops.tags.reset')}</button>`
+  const json = html`<a class="button plain" href="${pathTo(page, `${listPath(data.list)}/json`)}">${t('ops.tags.json')}</a>`
+  return html`<div class="part"><p>${isEdited ? t('ops.tags.edited') : t('ops.tags.from-files')}</p>${formOf(page, data, html`<div class="line">${json}${reset}</div>`)}</div>`
+}
+
+/** Renders when the manifest was read, and the button that reads it. */
+function manifestPart({ page, t, deps, language }: OwnRequest, data: TagList): Part {
+  const { versionManifestUrl: url } = deps.config
+  const { readAt, failingSince, reason } = data.manifest
+  if (url === undefined)
+    return html`<div class="part"><p>${language.rich('ops.tags.manifest.none', { name: html`<code>GAME_VERSIONS_URL</code>` })}</p></div>`
+  const ago = (at: Date) => timeAgo(language, at, page.now)
+  const state =
+    failingSince !== null
+      ? html`${icon(page, 'alert')} ${language.rich('ops.tags.manifest.failed', { since: ago(failingSince), reason: reason ?? '' })}`
+      : readAt === null
+        ? t('ops.tags.manifest.never')
+        : language.rich('ops.tags.manifest.read', { at: ago(readAt) })
+  const button = html`<div class="line"><button name="do" value="read">${t('ops.tags.manifest.now')}</button></div>`
+  return sheetPart({
+    id: 'manifest',
+    title: t('ops.tags.manifest'),
+    text: html`<code>${url}</code>`,
+    content: html`<p>${state}</p>${formOf(page, data, button)}`,
   })
-  return [
-    sheetPart({ id: 'tag', title: t('ops.tags.edit-one', { name }), content: edit }),
-    sheetPart({ id: 'state', title: t('ops.tags.offer'), text: t('ops.tags.offer.text'), content: visibility }),
-    rename !== false && sheetPart({ id: 'rename', title: t('ops.tags.rename-one', { name }), content: rename }),
-    sheetPart({
-      id: 'remove',
-      title: t('ops.tags.remove', { name }),
-      text: t('ops.tags.remove.text', { count: row?.uses ?? 0 }),
-      content: remove,
-    }),
-  ]
 }

@@ -30,7 +30,7 @@ test('only admins see the pages; visitors are led to sign in', async () => {
     assertSays(shown, 200, '</html>')
     assertValidHtml(shown.body)
   }
-  assertLeads(await operator.get('/operator/tags'), '/operator/tags/categories')
+  assertLeads(await operator.get('/operator/tags'), '/operator/tags/game_versions')
   assert.equal((await operator.get('/operator/tags/boats')).statusCode, 404)
   assertSays(await operator.get('/operator/keys'), 200, 'dpp_')
 })
@@ -166,52 +166,4 @@ test('read-only mode begins after a confirmation and ends on its page', async ()
   assertLeads(await operator.sendFrom(shown, path, { do: 'end' }), `${path}?done=read-only-off`)
   assert.equal((await instance()).read_only, false)
   await t.as(admin).patch('/_internal/admin/settings', { read_only_message: null })
-})
-
-test('a tag is added, edited, hidden, renamed and removed; errors keep the text', async () => {
-  const path = '/operator/tags/categories'
-  const row = { name: 'lanterns', project_type: 'mod', header: 'categories', ordering: 0, icon: '<svg ></svg>' }
-  const names = async (): Promise<string[]> =>
-    (await t.anyone.get('/v3/tag/category')).json().categories.map(({ name }: { name: string }) => name)
-  const send = async (fields: Record<string, string>, at = path) => operator.send(at, path, fields)
-  for (const [text, message] of [
-    ['{', 'must be a JSON object'],
-    ['{"name": "x"}', 'is required'],
-    [JSON.stringify({ ...row, project_type: 'boat' }), 'unknown project type boat'],
-  ] as const) {
-    const refused = await send({ row: text, do: 'save' })
-    assertSays(refused, 400, message)
-    assertValidHtml(refused.body)
-  }
-  assertLeads(await send({ row: JSON.stringify(row), do: 'save' }), `${path}?done=tag-saved`)
-  assert.ok((await names()).includes('lanterns'))
-  const name = 'lanterns mod'
-  const edit = `${path}?edit=${encodeURIComponent(name)}`
-  assertSays(await operator.get(edit), 200, 'Rename lanterns')
-  assertLeads(
-    await send({ name, row: JSON.stringify({ ...row, ordering: 7 }), do: 'save' }, edit),
-    `${path}?done=tag-saved`,
-  )
-  assertLeads(await send({ name, do: 'hide' }), `${path}?done=tag-hidden`)
-  assert.ok(!(await names()).includes('lanterns'))
-  assertLeads(await send({ name, do: 'hide' }), `${path}?done=tag-shown`)
-  const rename = await send({ name, to: HOSTILE, do: 'rename' }, edit)
-  assertSays(rename, 200, `Rename lanterns to ${HOSTILE}?`)
-  assertValidHtml(rename.body)
-  assert.ok((await names()).includes('lanterns'), 'the first page changes nothing')
-  const confirmed = 'yes'
-  assertLeads(await send({ name, to: 'lights', do: 'rename', confirmed }, edit), `${path}?done=tag-renamed`)
-  assert.ok((await names()).includes('lights'))
-  const old = await operator.get(path)
-  const remove = await send({ name: 'lights mod', do: 'remove' })
-  assertSays(remove, 200, 'Remove lights?')
-  assertLeads(await operator.sendFrom(remove, path, { do: 'remove' }), `${path}?done=tag-removed`)
-  assertSays(
-    await operator.sendFrom(old, path, { row: JSON.stringify(row), do: 'save' }),
-    409,
-    'Another operator has changed this list',
-  )
-  assertSays(await send({ do: 'reset' }), 200, 'Use the data file again?')
-  assertLeads(await send({ do: 'reset', confirmed }), `${path}?done=tags-reset`)
-  assertSays(await operator.get(path), 200, 'comes from the data files')
 })

@@ -274,6 +274,8 @@ const PAGES: Partial<Record<ProblemCode, string>> = {
   scanner_failing: '/moderation/scans?state=pending',
   base_url: PATHS.firstSteps,
   read_only: PATHS.readOnly,
+  manifest_failing: `${PATHS.operatorTags}/game_versions`,
+  game_versions_old: `${PATHS.operatorTags}/game_versions`,
 }
 
 /** Renders one note for each problem. Without problems, renders one note that says so. */

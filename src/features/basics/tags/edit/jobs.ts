@@ -1,4 +1,5 @@
 // The job that adds new game versions.
+import { SYSTEM } from '#features/basics/audit/actor.ts'
 import { job } from '#platform/jobs/job.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { TagEditDeps } from './edit-tag-list.ts'
@@ -15,7 +16,8 @@ export const tagJobs = (deps: TagEditDeps & Pick<Deps, 'config' | 'log'>) => ({
   'tags.read-game-versions': job(
     { everyMinutes: 360, atMinute: 29, changesContent: true },
     async (_payload, signal) => {
-      const added = await readGameVersions(deps, signal)
+      if (deps.config.versionManifestUrl === undefined) return
+      const added = await readGameVersions(deps, SYSTEM, signal)
       if (added.length > 0) deps.log.info({ versions: added.slice(0, 20) }, 'Added new game versions to the tags')
     },
   ),

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { ADMIN_KEY, testApp } from '#test/support/app/test-app.ts'
+import { assertError } from '#test/support/http/account-steps.ts'
 import { startReceiver } from '#test/support/stand-ins/receiver.ts'
 
 const service = await startReceiver()
@@ -32,7 +33,7 @@ test('versions that are newer than the list are added, newest first, once', asyn
       entry('99.1.1', 'release', dayAfter(-2)),
       entry('99.1', 'release', dayAfter(-3)),
       // Known, older than the list, in the future, and not readable.
-      entry('1.21', 'release', dayAfter(-1)),
+      entry(before[0]?.value ?? '', 'release', dayAfter(-1)),
       entry('1.21.4-rc3', 'snapshot', '2024-11-29T12:00:00+00:00'),
       entry('99.9', 'release', dayAfter(9)),
       entry('99.3', 'experiment', dayAfter(-1)),
@@ -75,6 +76,64 @@ test('a version that an operator has removed or hidden stays so', async () => {
   const now = await readList()
   assert.deepEqual([now[1]?.value, now[1]?.hidden], ['99.1.1', true])
   assert.ok(now.every(({ value }) => value !== '99.1'))
+})
+
+test('a removed or renamed version does not return, also if it was the newest one', async () => {
+  const [newest] = await readList()
+  assert.equal(newest?.value, '99.2-snapshot-1')
+  assert.equal((await t.anyone.delete(`${LIST}/values/99.2-snapshot-1`, undefined, KEY)).statusCode, 204)
+  const renamed = { from: '99.1.1', to: '99.1.1-final' }
+  assert.equal((await t.anyone.post(`${LIST}/rename`, renamed, KEY)).statusCode, 204)
+  await t.runJob('tags.read-game-versions')
+  assert.deepEqual(
+    (await readList()).slice(0, 1).map(({ value }) => value),
+    ['99.1.1-final'],
+  )
+})
+
+test('a version that an operator has added before the manifest lists it hides no other one', async () => {
+  assert.equal((await t.anyone.delete(LIST, undefined, KEY)).statusCode, 204)
+  const row = { value: '98.1', created: dayAfter(0) }
+  assert.equal((await t.anyone.post(`${LIST}/values`, row, KEY)).statusCode, 204)
+  answer({
+    versions: [
+      entry('98.1', 'release', dayAfter(-2)),
+      entry('98.1-rc2', 'snapshot', dayAfter(-3)),
+      entry('98.2-snapshot-1', 'snapshot', dayAfter(-1)),
+    ],
+  })
+  const read = await t.anyone.post(`${LIST}/read`, undefined, KEY)
+  assert.deepEqual([read.statusCode, read.json()], [200, { added: ['98.2-snapshot-1'] }])
+  const listed = (await readList()).slice(0, 2)
+  assert.deepEqual(
+    listed.map(({ value, created }) => [value, created]),
+    [
+      ['98.2-snapshot-1', listed[0]?.created],
+      ['98.1', row.created],
+    ],
+  )
+  const { entries } = (await t.anyone.get('/_internal/admin/audit-log?action=tags.changed', KEY)).json()
+  assert.equal(entries[0].actor.kind, 'operator')
+})
+
+test('the overview warns when the manifest could not be read for 2 days', async () => {
+  const codes = async () =>
+    (await t.anyone.get('/_internal/admin/overview', KEY)).json().problems.map(({ code }: { code: string }) => code)
+  answer({}, 500)
+  const failed = await t.anyone.post(`${LIST}/read`, undefined, KEY)
+  assertError(failed, 400, 'invalid_input')
+  assert.match(failed.json().description, /^The manifest cannot be read\. The response has the status 500/)
+  await assert.rejects(t.runJob('tags.read-game-versions'))
+  assert.ok(!(await codes()).includes('manifest_failing'))
+  t.advance(2 * 86_400_000)
+  assert.ok((await codes()).includes('manifest_failing'))
+  await assert.rejects(t.runJob('tags.read-game-versions'))
+  const { problems } = (await t.anyone.get('/_internal/admin/overview', KEY)).json()
+  const { values } = problems.find(({ code }: { code: string }) => code === 'manifest_failing')
+  assert.deepEqual(values, { days: 2, reason: 'The response has the status 500' })
+  answer({ versions: [] })
+  await t.runJob('tags.read-game-versions')
+  assert.ok(!(await codes()).includes('manifest_failing'))
 })
 
 test('an error of the service and another document change nothing and fail the job', async () => {

@@ -6,10 +6,11 @@ import type { Deps } from '#ports/deps.ts'
 import { TAG_LISTS, type TagListName } from '#taxonomy/tag-lists.ts'
 import { valueRoutes } from '../values/routes.ts'
 import type { TagEditDeps } from './edit-tag-list.ts'
+import { readGameVersions } from './read-game-versions.ts'
 import { RENAMED_LISTS, type RenamedList, renameTag } from './rename-tag.ts'
 import { LIST_INPUTS, TagRename } from './requests.ts'
 import { type ListEdit, updateTagList } from './update-tag-list.ts'
-import { EditableTags, readEditableTags } from './views.ts'
+import { AddedGameVersions, EditableTags, readEditableTags } from './views.ts'
 
 /** Names of the lists in IDs of operations and in summaries. */
 const NAMES: Record<TagListName, [id: string, words: string]> = {
@@ -24,7 +25,7 @@ const NAMES: Record<TagListName, [id: string, words: string]> = {
 
 const config = { auth: 'operator' } as const
 
-export function tagEditRoutes(app: App, deps: TagEditDeps & Pick<Deps, 'taxonomy'>): void {
+export function tagEditRoutes(app: App, deps: TagEditDeps & Pick<Deps, 'taxonomy' | 'config'>): void {
   mountInternal(app, (scope) => {
     scope.get('/admin/tags', {
       config,
@@ -38,6 +39,16 @@ export function tagEditRoutes(app: App, deps: TagEditDeps & Pick<Deps, 'taxonomy
     for (const list of Object.keys(TAG_LISTS) as TagListName[]) listRoutes(scope, deps, list)
     for (const list of RENAMED_LISTS) renameRoute(scope, deps, list)
     valueRoutes(scope, deps)
+    scope.post('/admin/tags/game_versions/read', {
+      config,
+      schema: {
+        operationId: 'readGameVersions',
+        summary: 'Read the manifest `GAME_VERSIONS_URL` now, and add its new game versions',
+        description: 'Depot also reads it every 6 hours. Returns 400 with the reason if it cannot be read.',
+        response: { 200: AddedGameVersions },
+      },
+      handler: async (req) => ({ added: await readGameVersions(deps, operatorOf(req)) }),
+    })
   })
 }
 

@@ -40,6 +40,10 @@ export const EditableTags = NamedObject('EditableTags', {
   link_platforms: listView(TAG_LISTS.link_platforms.items),
 })
 
+export const AddedGameVersions = NamedObject('AddedGameVersions', {
+  added: Type.Array(Type.String(), { description: 'Names of the added game versions, newest first' }),
+})
+
 export const TagUsesView = NamedObject('UsesOfTag', {
   projects: Type.Integer({ description: 'Number of projects that use the tag' }),
   versions: Type.Integer({ description: 'Number of versions that use the tag; 0 if only projects can have it' }),
