@@ -101,7 +101,7 @@ async function showNewTag(request: OwnRequest, list: TagListName, state: FormSta
         className: 'stack',
         hasFile: hasIcon(list),
         content: html`${fields}
-<div class="line"><a class="button" href="${pathTo(page, listPath(list))}">${t('work.cancel')}</a><button class="main" name="do" value="save">${t('work.save')}</button></div>`,
+<div class="line"><a class="button" href="${pathTo(page, listPath(list))}">${t('work.cancel')}</a><button class="main" name="do" value="save">${t('ops.tags.add')}</button></div>`,
       }),
     }),
   })
@@ -139,9 +139,17 @@ function askMerge({ field, t }: OwnRequest, { row, uses }: TagPage) {
   }
 }
 
-function askRemoval({ t }: OwnRequest, { row, uses }: TagPage) {
-  const name = nameOf(row)
-  const consequences = [t('ops.tags.remove.text', { count: uses.projects }), t('operate.recorded')]
+/** Returns what removing the tag means for projects, and the alternative if there is one. */
+function removalTexts({ t }: OwnRequest, { list, uses }: TagPage): string[] {
+  if (list === 'licenses') return [t('ops.tags.remove.licence', { count: uses.projects })]
+  const text = t('ops.tags.remove.text', { count: uses.projects })
+  return list === 'loader_fields' ? [text] : [text, t('ops.tags.remove.instead')]
+}
+
+function askRemoval(request: OwnRequest, data: TagPage) {
+  const { t } = request
+  const name = nameOf(data.row)
+  const consequences = [...removalTexts(request, data), t('operate.recorded')]
   return { title: t('ops.tags.remove.title', { name }), consequences, button: t('ops.tags.remove', { name }) }
 }
 
@@ -221,7 +229,7 @@ async function showTag(request: OwnRequest, data: TagPage, state: FormState) {
       part({
         id: 'remove',
         title: t('ops.tags.remove', { name }),
-        text: t('ops.tags.remove.text', { count: uses.projects }),
+        text: removalTexts(request, data).join(' '),
         content: html`<div class="line"><button class="danger" name="do" value="remove">${t('ops.tags.remove', { name })}</button></div>`,
       }),
     ],

@@ -78,7 +78,7 @@ test('an operator adds a new game version by its form, without scripts and on a 
   await page.getByRole('link', { name: 'Add tag' }).click()
   await page.getByLabel('Version', { exact: true }).fill('99.1')
   await checkFits(page)
-  await press(page, 'Save changes')
+  await press(page, 'Add tag')
   await says(page, 'The tag is saved.')
   await page.getByRole('link', { name: '99.1', exact: true }).first().waitFor()
   await useVersion(site, page, '99.1')
