@@ -1095,6 +1095,15 @@ create table report (
   constraint report_version_id_fkey FOREIGN KEY (version_id) REFERENCES version(id) ON DELETE SET NULL
 );
 
+create table report_claim (
+  item_type text not null,
+  item_id text not null,
+  account_id text collate "C" not null,
+  until timestamp with time zone not null,
+  constraint report_claim_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint report_claim_pkey PRIMARY KEY (item_type, item_id)
+);
+
 create table report_snapshot (
   report_id text collate "C" not null,
   state jsonb not null,
@@ -1809,6 +1818,8 @@ CREATE INDEX removed_gallery_item_project_id_idx ON public.removed_gallery_item 
 CREATE INDEX removed_gallery_item_removed_idx ON public.removed_gallery_item USING btree (removed);
 
 CREATE INDEX report_account_id_idx ON public.report USING btree (account_id);
+
+CREATE INDEX report_claim_account_id_idx ON public.report_claim USING btree (account_id);
 
 CREATE INDEX report_item_idx ON public.report USING btree (item_type, item_id, created);
 

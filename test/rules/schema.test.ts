@@ -132,6 +132,7 @@ const NOT_OUR_IDS = [
   'download_ledger.store_id text',
   'payout.external_id text',
   'report.item_id text',
+  'report_claim.item_id text',
   'revenue_part.external_id text',
 ]
 

@@ -827,6 +827,13 @@ export interface Report {
   version_id: string | null;
 }
 
+export interface ReportClaim {
+  account_id: string;
+  item_id: string;
+  item_type: string;
+  until: Timestamp;
+}
+
 export interface ReportSnapshot {
   report_id: string;
   state: Json;
@@ -1260,6 +1267,7 @@ export interface DB {
   rate_limit_grant: RateLimitGrant;
   removed_gallery_item: RemovedGalleryItem;
   report: Report;
+  report_claim: ReportClaim;
   report_snapshot: ReportSnapshot;
   reserved_username: ReservedUsername;
   revenue_part: RevenuePart;

@@ -115,6 +115,10 @@ export async function leaveEverything(db: Db, person: Account, other: Account): 
     .insertInto('mail_delivery')
     .values({ account_id, at: new Date(), kind: 'test', is_sent: true, response: '250 OK' })
     .execute()
+  await db
+    .insertInto('report_claim')
+    .values({ account_id, item_type: 'user', item_id: other.id, until: new Date() })
+    .execute()
   await db.insertInto('moderation_claim').values({ account_id, project_id: theirs.id, until: new Date() }).execute()
   await db
     .insertInto('image')

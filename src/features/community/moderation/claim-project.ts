@@ -4,13 +4,13 @@ import type { Viewer } from '#features/basics/access/viewer.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { appealedFrom, findOpenAppeal } from '#features/catalogue/reviews/appeals.ts'
+import type { ClaimRow } from '#features/catalogue/reviews/claim-view.ts'
 import { hasOtherModerators, requireJudge } from '#features/catalogue/reviews/policy.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
 import { findClaim, IN_QUEUE, matchesQueue, type QueueFilter, type QueueOrder, since } from './queries.ts'
-import type { ClaimRow } from './views.ts'
 
 type ClaimDeps = Pick<Deps, 'db' | 'cache'>
 

@@ -3,10 +3,11 @@
 
 import { type RawBuilder, sql } from 'kysely'
 import { APPEALED } from '#features/catalogue/reviews/appeals.ts'
+import type { ClaimRow } from '#features/catalogue/reviews/claim-view.ts'
 import { SEEN } from '#features/catalogue/reviews/seen.ts'
 import { ALL_PASSED, type QueuedScan, SCANS_OF_PROJECT } from '#features/catalogue/scans/queries.ts'
 import { countRows, type Db } from '#platform/db/db.ts'
-import type { ClaimRow, QueueRow } from './views.ts'
+import type { QueueRow } from './views.ts'
 
 export type QueueFilter = {
   /** Part of the name or slug, in any case; empty to match all. */
@@ -33,6 +34,20 @@ export const IN_QUEUE = sql<boolean>`(project.status = 'processing' or project.i
 export const since = sql<Date>`case project.status when 'processing' then coalesce(project.queued, project.published)
   else (select open.created from project_appeal open where open.project_id = project.id and open.outcome is null) end`
 const shownVersions = sql`version.project_id = project.id and is_listed(version.status)`
+
+/** SQL expression: the organization or the user that owns `project`, as JSON. */
+const OWNER = sql<QueueRow['owner']>`case when project.organization_id is not null
+  then (select jsonb_build_object('kind', 'organization', 'id', organization.id, 'name', organization.name,
+      'icon_url', organization.icon_url) from organization where organization.id = project.organization_id)
+  else (select jsonb_build_object('kind', 'user', 'id', account.id, 'name', account.username, 'icon_url', account.avatar_url)
+    from team_member inner join account on account.id = team_member.account_id
+    where team_member.team_id = project.team_id and team_member.is_owner) end`
+
+/** Returns the owner of a project, or undefined if there is none. */
+export async function findOwner(db: Db, projectId: string): Promise<NonNullable<QueueRow['owner']> | undefined> {
+  const row = await db.selectFrom('project').select(OWNER.as('owner')).where('id', '=', projectId).executeTakeFirst()
+  return row?.owner ?? undefined
+}
 
 /** @param viewerId moderator to whom the filter `claim` refers */
 export function countQueue(db: Db, filter: QueueFilter, viewerId: string): Promise<number> {
@@ -83,7 +98,6 @@ export function listQueue(
         .offset(offset)
         .as('project'),
     )
-    .leftJoin('organization', 'organization.id', 'project.organization_id')
     .select(columns)
     .select('project.position')
     .select((eb) => [
@@ -110,13 +124,7 @@ export function listQueue(
           join thread_message decision on decision.id = open.decision_id
           left join account on account.id = decision.author_id
         where open.project_id = project.id and open.outcome is null)`.as('appeal'),
-      sql<QueueRow['owner']>`case when organization.id is not null
-        then jsonb_build_object('kind', 'organization', 'id', organization.id, 'name', organization.name,
-          'icon_url', organization.icon_url)
-        else (select jsonb_build_object('kind', 'user', 'id', account.id, 'name', account.username,
-            'icon_url', account.avatar_url)
-          from team_member inner join account on account.id = team_member.account_id
-          where team_member.team_id = project.team_id and team_member.is_owner) end`.as('owner'),
+      OWNER.as('owner'),
     ])
     .orderBy('project.since', direction)
     .orderBy('project.id', direction)

@@ -4,6 +4,7 @@ import { requireMember } from '#features/basics/access/project-policy.ts'
 import { ProjectParams } from '#features/basics/access/requests.ts'
 import { requireViewer } from '#features/basics/authentication/access-control.ts'
 import { getProject, getProjectAsMember } from '#features/catalogue/projects/lookup/project-cache.ts'
+import { ClaimView, toClaimView } from '#features/catalogue/reviews/claim-view.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import type { App } from '#platform/http/server.ts'
 import { appealAnswerRoute, appealRoutes } from './appeals/routes.ts'
@@ -18,15 +19,7 @@ import { takedownRoutes } from './takedown/routes.ts'
 import type { TakedownDeps } from './takedown/take-down.ts'
 import { listOwnerRecords } from './users/queries.ts'
 import { userRecordRoutes } from './users/routes.ts'
-import {
-  ClaimView,
-  NextProjectView,
-  QueuePlaceView,
-  type QueueRow,
-  QueueView,
-  toClaimView,
-  toQueuedProjectView,
-} from './views.ts'
+import { NextProjectView, QueuePlaceView, type QueueRow, QueueView, toQueuedProjectView } from './views.ts'
 
 type ModerationDeps = TakedownDeps
 

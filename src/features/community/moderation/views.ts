@@ -1,25 +1,12 @@
 // Response schemas of the moderation queue.
 import Type, { type Static } from 'typebox'
 import { type FilesConfig, imageUrl } from '#features/basics/images/hosted-image.ts'
+import { type ClaimRow, ClaimView, toClaimView } from '#features/catalogue/reviews/claim-view.ts'
 import { NamedObject, Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { PROJECT_STATUSES, REQUESTABLE_STATUSES } from '#taxonomy/project-status.ts'
 import { projectTypesOf, type Taxonomy } from '#taxonomy/taxonomy.ts'
 import type { OwnerRecord } from './users/queries.ts'
 import { OwnerRecordView } from './users/views.ts'
-
-const CLAIM = {
-  claimed_by: Nullable(
-    Type.Object(
-      { id: Type.String(), username: Type.String() },
-      { title: 'ClaimHolder', description: 'Moderator who is reviewing the project' },
-    ),
-  ),
-  claimed_until: Nullable(Timestamp),
-}
-
-export const ClaimView = NamedObject('ModerationClaim', CLAIM)
-
-export type ClaimRow = { id: string; username: string; claimed_until: Date }
 
 export const QueuedProjectView = NamedObject('QueuedProject', {
   id: Type.String(),
@@ -54,7 +41,7 @@ export const QueuedProjectView = NamedObject('QueuedProject', {
     }),
   ),
   owner_record: Nullable(OwnerRecordView),
-  ...CLAIM,
+  ...ClaimView.properties,
   appeal: Nullable(
     Type.Object(
       {
@@ -82,7 +69,14 @@ type QueuedProjectView = Static<typeof QueuedProjectView>
 
 export type QueueRow = Omit<
   QueuedProjectView,
-  'queued' | 'published' | 'updated' | 'project_types' | 'ownership' | 'owner_record' | 'appeal' | keyof typeof CLAIM
+  | 'queued'
+  | 'published'
+  | 'updated'
+  | 'project_types'
+  | 'ownership'
+  | 'owner_record'
+  | 'appeal'
+  | keyof typeof ClaimView.properties
 > & {
   appeal: (Omit<NonNullable<QueuedProjectView['appeal']>, 'created'> & { created: string }) | null
   queued: Date | null
@@ -113,16 +107,6 @@ export const NextProjectView = Type.Object(
   { project: Nullable(QueuedProjectView) },
   { title: 'NextProject', description: 'The claimed project, or null if no unclaimed project matches' },
 )
-
-/** @param claim null if the project is not claimed */
-export function toClaimView(claim: { id: string; username: string; claimed_until: Date | string } | null) {
-  return claim === null
-    ? { claimed_by: null, claimed_until: null }
-    : {
-        claimed_by: { id: claim.id, username: claim.username },
-        claimed_until: new Date(claim.claimed_until).toISOString(),
-      }
-}
 
 /** @param records of the owners, by `kind:id` */
 export function toQueuedProjectView(

@@ -65,12 +65,20 @@ export function listReportPage(
 }
 
 /** SQL condition: whether `report` matches the filter. */
-export function matchesReports({ state, itemType, itemId, reportType }: ReportFilter): RawBuilder<boolean> {
+export function matchesReports({ state, itemType, itemId, reportType, claim }: ReportFilter): RawBuilder<boolean> {
   const conditions: RawBuilder<boolean>[] = [sql<boolean>`true`]
   if (state !== 'all') conditions.push(state === 'open' ? sql`not report.closed` : sql`report.closed`)
   if (itemType !== undefined) conditions.push(sql`report.item_type = ${itemType}`)
   if (itemId !== undefined) conditions.push(sql`report.item_id = ${itemId}`)
   if (reportType !== undefined) conditions.push(sql`report.report_type = ${reportType}`)
+  if (claim !== undefined) {
+    const own = sql`report_claim.account_id = ${claim.viewerId} and`
+    const others = sql`report_claim.account_id <> ${claim.viewerId} and`
+    const holder = { unassigned: sql``, mine: own, others }[claim.by]
+    const isClaimed = sql<boolean>`exists (select 1 from report_claim where ${holder}
+      report_claim.item_type = report.item_type and report_claim.item_id = report.item_id and report_claim.until > now())`
+    conditions.push(claim.by === 'unassigned' ? sql`not ${isClaimed}` : isClaimed)
+  }
   return sql<boolean>`(${sql.join(conditions, sql` and `)})`
 }
 

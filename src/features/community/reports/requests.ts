@@ -67,12 +67,17 @@ function requireVisibleText(body: string): void {
   if (isBlank(body)) throw validationError('body', 'must not be blank')
 }
 
+export const CLAIM_FILTERS = ['unassigned', 'mine', 'others'] as const
+type ClaimFilter = (typeof CLAIM_FILTERS)[number]
+
 /** Filter of lists of reports. */
 export type ReportFilter = {
   state: ReportState
   itemType?: ItemType | undefined
   itemId?: string | undefined
   reportType?: string | undefined
+  /** Claims of the items: of nobody, of the viewer or of another moderator. */
+  claim?: { by: ClaimFilter; viewerId: string } | undefined
 }
 
 /** Filters of every list of reports. */

@@ -15,6 +15,7 @@ import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Report } from '#platform/db/schema.ts'
 import type { Deps } from '#ports/deps.ts'
+import { dropReportClaim } from './groups/queries.ts'
 import { requireReportCloser, requireReportDeleter } from './policy.ts'
 import { lockVisibleReport, type ReportRow } from './queries.ts'
 import type { ReportPatch } from './requests.ts'
@@ -52,6 +53,7 @@ export async function updateReport(
       .execute()
     if (set.body !== undefined) await dropUnusedImages(tx, { context: 'report', id }, set.body)
     if (isChange) await announceClosing(tx, viewer, { report, closed: set.closed === true })
+    if (isChange) await dropReportClaim(tx, report)
   })
 }
 
@@ -98,6 +100,7 @@ export async function deleteReport(deps: Pick<Deps, 'db' | 'cache'>, viewer: Vie
     const messageIds = messages.map((message) => message.id)
     await dropImages(tx, 'thread_message', messageIds)
     await tx.deleteFrom('report').where('id', '=', id).execute()
+    await dropReportClaim(tx, report)
     await recordAudit(tx, { action: 'report.deleted', actor: actorOf(viewer), subject: { kind: 'report', id } })
   })
 }

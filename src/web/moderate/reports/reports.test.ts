@@ -15,6 +15,15 @@ const jon = await t.make.account({ role: 'moderator', username: 'jon' })
 beforeEach(() => t.deps.db.deleteFrom('report').execute())
 
 const LIST = '/moderation/reports'
+const DRAFT = {
+  name: 'Lantern',
+  slug: 'report-lantern',
+  description: 'It shines',
+  categories: [],
+  license_id: 'MIT',
+  is_draft: true,
+  project_type: 'mod',
+}
 async function makeReport(reporter: Person, item: { type: string; id: string }, body = 'Look'): Promise<string> {
   const input = { report_type: 'spam', item_type: item.type, item_id: item.id, body }
   const answer = await t.as(reporter).post('/v3/report', input)
@@ -82,6 +91,91 @@ test('a moderator answers, closes all reports about an item with a message, and 
 
   assertLeads(await page.send(path, path, { do: 'reopen' }), `${path}?done=report-reopened`)
   assert.deepEqual([await isClosed(first), await isClosed(second)], [false, true])
+})
+
+test('all open reports of an item are selected, and "Close and next" opens the next unclaimed item', async () => {
+  const [ann, ben, subject, other] = await t.make.people(4)
+  const [first, second] = [
+    await makeReport(ann, { type: 'user', id: subject.id }),
+    await makeReport(ben, { type: 'user', id: subject.id }),
+  ]
+  t.advance(1000)
+  const taken = await makeReport(ann, { type: 'user', id: jon.id })
+  t.advance(1000)
+  const next = await makeReport(ann, { type: 'user', id: other.id })
+  assert.equal((await t.as(jon).put(`/_internal/moderation/reports/${taken}/claim`)).statusCode, 200)
+  const page = visitor(t, mira.token)
+  const path = `${LIST}/${first}`
+  const shown = await page.get(path)
+  for (const id of [first, second])
+    assert.match(shown.body, new RegExp(`name="ids" value="${id}" checked form="close"|value="${id}" checked`))
+  const fields = { do: 'next', ids: [first, second], outcome: 'no_action', message: '' }
+  assertLeads(await page.sendFrom(shown, path, fields), `${LIST}/${next}?done=reports-closed`)
+  assertSays(await page.get(`${LIST}/${next}`), 200, 'You are handling these reports.')
+  assertSays(await page.get(`${LIST}/${taken}`), 200, 'jon')
+  const released = await page.send(`${LIST}/${next}`, `${LIST}/${next}`, { do: 'release' })
+  assertLeads(released, `${LIST}/${next}?done=report-released`)
+  const list = await page.get(LIST)
+  assertValidHtml(list.body)
+  const claimed = await page.sendFrom(list, LIST, { do: `claim.${next}` })
+  assertLeads(claimed, `${LIST}?done=report-claimed#r-${next}`)
+  assertSays(await page.get(`${LIST}?claim=mine`), 200, '1 reported item')
+  const last = { do: 'next', ids: [next], outcome: 'action', message: '' }
+  const done = await page.send(`${LIST}/${next}`, `${LIST}/${next}`, last)
+  assertLeads(done, `${LIST}?done=reports-closed`)
+})
+
+test('the page shows the item with its owner; takedown, message and suspension return to the report', async () => {
+  const owner = await t.make.account({ username: 'quartzine' })
+  const project = (await t.as(owner).post('/v3/project', { ...DRAFT, summary: `A light ${HOSTILE}` })).json()
+  await t.deps.db
+    .updateTable('project')
+    .set({ status: 'approved', downloads: 1234 })
+    .where('id', '=', project.id)
+    .execute()
+  const id = await makeReport(jon, { type: 'project', id: project.id })
+  const path = `${LIST}/${id}`
+  const page = visitor(t, mira.token)
+  const shown = await page.get(path)
+  for (const text of [
+    'A light',
+    '1,234',
+    'quartzine',
+    'Ask an operator to suspend',
+    '0 approved, 0 rejected, 1 report',
+  ])
+    assertSays(shown, 200, text)
+  assert.ok(!shown.body.includes(HOSTILE) && !shown.body.includes('value="suspend"'))
+  assertValidHtml(shown.body)
+  assertSays(await page.sendFrom(shown, path, { do: 'tell', text: ' ' }), 400, 'The message must not be blank')
+  assertLeads(await page.sendFrom(shown, path, { do: 'tell', text: 'Is it yours?' }), `${path}?done=owner-told`)
+  assertSays(await visitor(t, owner.token).get('/mod/report-lantern/settings/review'), 200, 'Is it yours?')
+  assertSays(await page.sendFrom(shown, path, { do: 'ask', request: '' }), 400, 'must not be blank')
+  assertLeads(await page.sendFrom(shown, path, { do: 'ask', request: 'Please' }), `${path}?done=operators-asked`)
+  assertSays(await page.sendFrom(shown, path, { do: 'suspend', reason: 'Spam' }), 404, 'no account to suspend')
+  const unknown = await page.sendFrom(shown, path, { do: 'hide', visibility: 'unlisted' })
+  assertSays(unknown, 400, 'The visibility must be one of')
+  const hidden = await page.sendFrom(shown, path, {
+    do: 'hide',
+    visibility: 'withheld',
+    notice: 'Not yours',
+    block_files: 'true',
+  })
+  const location = String(hidden.headers.location)
+  assert.match(location, new RegExp(`^${path}\\?done=taken-down&takedown=\\w{8}$`))
+  const after = await page.get(location)
+  assertSays(after, 200, 'View takedown')
+  assertSays(after, 200, 'Withheld')
+  assertValidHtml(after.body)
+  const operator = visitor(t, (await t.make.account({ role: 'admin' })).token)
+  const form = await operator.get(path)
+  assertSays(form, 200, 'Suspend quartzine')
+  assertSays(await operator.sendFrom(form, path, { do: 'suspend', reason: 'Spam', days: 'x' }), 400, 'number of days')
+  assertLeads(
+    await operator.sendFrom(form, path, { do: 'suspend', reason: 'Spam', days: '7' }),
+    `${path}?done=account-suspended`,
+  )
+  assertSays(await page.get(path), 200, 'Suspended')
 })
 
 test('saved replies are inserted into the message with the name of the project, and stay editable', async () => {

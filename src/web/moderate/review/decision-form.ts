@@ -6,8 +6,9 @@ import { html, type Markup, type Part } from '#web/ui/html.ts'
 import type { MessageKey } from '#web/ui/languages.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { optionCards } from '#web/ui/parts/choices.ts'
-import { checkbox, form, hiddenField, textArea } from '#web/ui/parts/fields.ts'
+import { form, hiddenField, textArea } from '#web/ui/parts/fields.ts'
 import { shortcuts } from '#web/ui/parts/keys.ts'
+import { repliesField, withReplies } from '../replies.ts'
 import type { Review } from './load-review.ts'
 
 /** Names of the decisions, with their keys. */
@@ -65,7 +66,7 @@ export function decisionForm(
   const send = t(isOutdated ? 'moderate.decide-anyway' : 'moderate.send')
   const content = html`${hiddenField('seen', fields.seen)}${hiddenField('parts', fields.parts)}
 ${cards}
-${repliesField(page, review, state)}
+${repliesField(page, review.replies, state)}
 ${textArea(page, { name: 'message', label: t('moderate.message'), hint: t('moderate.message.hint'), value: fields.message, maxLength: 65_536, rows: 7, isOptional: true, hotkey: 'm', errors })}
 <details class="more"><summary data-key="p">${t('moderate.note.add')}</summary>
 ${textArea(page, { name: 'note', label: t('moderate.note'), value: state.text('note'), maxLength: 65_536, rows: 2, isOptional: true, errors })}
@@ -98,26 +99,9 @@ ${hiddenField('decision', state.text('decision'))}${areas}
   return form(page, { action: pathTo(page, reviewPath(project.id)), className: 'stack', content })
 }
 
-function repliesField(page: PageContext, { replies }: Review, state: FormState): Part {
-  const { t } = page.language
-  if (replies.length === 0) return null
-  const chosen = state.list('replies')
-  return html`<fieldset class="stack close"><legend>${t('moderate.replies')}</legend><div class="prepared">
-${replies.map(({ id, title }) => checkbox({ name: 'replies', value: id, isChecked: chosen.includes(id), label: html`<bdi>${title}</bdi>` }))}
-</div><button class="tight" name="do" value="insert" formnovalidate>${t('moderate.replies.insert')}</button></fieldset>`
-}
-
-/** Returns the message with the selected replies at its end. Placeholders are replaced. */
-export function withReplies({ replies, view, changes }: Review, state: FormState): string {
-  const chosen = state.list('replies')
+/** Returns the message with the selected replies. */
+export function messageWithReplies({ replies, view, changes }: Review, state: FormState): string {
   const version = changes.versions.added[0] ?? changes.versions.changed[0]?.after
-  const values: Readonly<Record<string, string>> = {
-    project: view.name,
-    version: version?.number ?? '',
-    file: version?.files[0]?.filename ?? '',
-  }
-  const texts = replies
-    .filter(({ id }) => chosen.includes(id))
-    .map(({ body }) => body.replace(/\{(project|version|file)\}/g, (text, name: string) => values[name] ?? text))
-  return [state.text('message').trimEnd(), ...texts].filter((text) => text !== '').join('\n\n')
+  const values = { project: view.name, version: version?.number ?? '', file: version?.files[0]?.filename ?? '' }
+  return withReplies(replies, state, values)
 }

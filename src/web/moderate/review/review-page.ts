@@ -2,7 +2,6 @@
 
 import { createHash } from 'node:crypto'
 import { lastEventSeen } from '#features/catalogue/reviews/seen.ts'
-import { MINUTE_MS } from '#lib/time.ts'
 import { changedFields, changedSets, countChanges, fieldName } from '#web/kit/forms/changes.ts'
 import { type FormState, formPage } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
@@ -17,6 +16,7 @@ import { note } from '#web/ui/parts/lists.ts'
 import { statusName, statusOf } from '#web/ui/parts/status.ts'
 import { tile } from '../../site/lists/rows.ts'
 import { hueClass, typeName } from '../../site/names.ts'
+import { claimBar } from '../claim-bar.ts'
 import { takedownResult } from '../frame.ts'
 import { waitsSince } from '../queue/queue-table.ts'
 import { appealPart } from './appeal-view.ts'
@@ -29,7 +29,7 @@ import {
   scanAgain,
   undoDecision,
 } from './decide.ts'
-import { decisionForm, unsentForm, withReplies } from './decision-form.ts'
+import { decisionForm, messageWithReplies, unsentForm } from './decision-form.ts'
 import { versionDetails } from './details-view.ts'
 import { imagesPart, linksPart, ownerPart, similarPart } from './facts-view.ts'
 import { filesPart } from './files-view.ts'
@@ -49,7 +49,7 @@ export function reviewPages(pages: Pages): void {
     commands: {
       stay: decideAndStay,
       next: decideAndNext,
-      insert: (request, review, form) => showReview(request, review, form, withReplies(review, form)),
+      insert: (request, review, form) => showReview(request, review, form, messageWithReplies(review, form)),
       claim: claimThis,
       release: releaseThis,
       undo: undoDecision,
@@ -100,7 +100,7 @@ ${!isDraft && html`<p class="to-foot"><a class="button main" href="#decide">${t(
       hue: hueClass(view.color),
     },
     form: state,
-    above: claimBar(request, review),
+    above: claimPart(request, review),
     ...(isOutdated || review.undoable !== undefined || review.takedown !== undefined ? { notes } : {}),
     body,
   })
@@ -154,36 +154,10 @@ function jump(page: PageContext, { changes, view, thread, entry, similar }: Revi
   return html`<nav class="jump" aria-label="${t('moderate.on-this-page')}">${items.map(([id, label, count]) => html`<a href="#${id}">${label}${count !== undefined && html` <span class="n">${count}</span>`}</a>`)}</nav>`
 }
 
-/** Renders who is reviewing the project, and until when. The script loads it again when the claim ends. */
-function claimBar({ page, viewer }: OwnRequest, { entry, project, hadClaim, mayJudge }: Review): Part {
-  const { language, now } = page
-  const { t, rich } = language
+function claimPart(request: OwnRequest, { entry, project, hadClaim, mayJudge }: Review): Part {
   if (entry === undefined) return null
-  const bar = (text: Part, buttons?: Part, more?: { className?: string; left?: number }) => {
-    const classes = ['claim', more?.className].filter(Boolean).join(' ')
-    return html`<div${attributes({ class: classes, id: 'claim', 'data-left': more?.left })}>${icon(page, 'hand')}<span>${text}</span>${buttons !== undefined && html`<div class="line">${buttons}</div>`}</div>`
-  }
-  const button = (command: string, text: Part, hotkey?: string) => {
-    const more = attributes({ class: 'tight', name: 'do', value: command, 'data-key': hotkey })
-    return form(page, {
-      action: pathTo(page, reviewPath(project.id)),
-      content: html`<button${more}>${text}${hotkey !== undefined && html` <kbd class="hotkey" aria-hidden="true">${hotkey.toUpperCase()}</kbd>`}</button>`,
-    })
-  }
-  const { claim } = entry
-  if (!mayJudge) return bar(t('moderate.appeal.own'))
-  if (claim === null) {
-    const text = hadClaim
-      ? html`<b>${t('moderate.claim.expired')}</b> ${t('moderate.claim.still')}`
-      : t('moderate.claim.none')
-    return bar(text, button('claim', t('moderate.claim')), hadClaim ? { className: 'late' } : {})
-  }
-  const leftMs = Math.max(0, new Date(claim.claimed_until).getTime() - now)
-  const minutes = Math.ceil(leftMs / MINUTE_MS)
-  if (claim.id !== viewer.id)
-    return bar(rich('moderate.claim.other', { name: html`<bdi>${claim.username}</bdi>`, minutes }))
-  const buttons = html`${button('claim', t('moderate.claim.extend'))}${button('release', t('moderate.claim.release'), 'u')}`
-  return bar(t('moderate.claim.own', { minutes }), buttons, { left: Math.ceil(leftMs / 1000) })
+  const refusal = mayJudge ? undefined : request.t('moderate.appeal.own')
+  return claimBar(request, { path: reviewPath(project.id), claim: entry.claim, kind: 'project', hadClaim, refusal })
 }
 
 /** Names the parts that have changed since the form was loaded. */

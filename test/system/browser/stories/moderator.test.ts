@@ -1,11 +1,12 @@
 // The work of moderators in a real browser, with and without scripts, each on an empty instance: an author appeals, and another
-// moderator decides.
+// moderator decides; reports are claimed, the item is taken down on their page, and they are closed.
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { checkFits, newPerson, openSite, type Site, signIn } from '#test/support/browser/chromium.ts'
 import {
   appointModerator,
+  approve,
   firstAdmin,
   makeProject,
   makeToken,
@@ -92,5 +93,54 @@ for (const hasScripts of [true, false]) {
     assert.equal(await author.getByRole('button', { name: 'Send appeal' }).count(), 0)
     const again = await site.t.as(ida).post(`/v3/project/${project}/appeal`, { body: 'Again' })
     assert.equal(again.statusCode, 409, again.body)
+  })
+}
+
+for (const hasScripts of [true, false]) {
+  test(`reports are handled on one page ${hasScripts ? 'with' : 'without'} scripts`, async () => {
+    const { ida, mira, jon, operator } = await people()
+    const token = await makeToken(site.t, ida)
+    const project = await makeProject(site.t, token, 'lantern')
+    await publish(site.t, token, { project_id: project, version_number: '1.0.0' })
+    await approve(site.t, token, mira, project)
+    const report = async (by: StoryPerson, item_type: string, item_id: string): Promise<string> => {
+      const made = await site.t
+        .as(by)
+        .post('/v3/report', { report_type: 'spam', item_type, item_id, body: 'It is an advertisement.' })
+      assert.equal(made.statusCode, 201, made.body)
+      return made.json().id
+    }
+    const first = await report(jon, 'project', project)
+    const second = await report(operator, 'project', project)
+    const other = await report(jon, 'user', ida.id)
+    const page = await arrive(mira, hasScripts)
+    await page.goto(`${site.url}/moderation/reports`)
+    await checkFits(page)
+    await press(page, 'Start with the oldest')
+    await page.waitForURL(new RegExp(`/moderation/reports/${first}`))
+    await says(page, 'You are handling these reports.')
+    await checkFits(page)
+    for (const id of [first, second]) assert.ok(await page.locator(`[name=ids][value="${id}"]`).isChecked())
+    if (hasScripts) {
+      await page.keyboard.press('a')
+      assert.ok(await page.getByRole('radio', { name: 'Led to action' }).isChecked())
+    }
+    await page.getByText('Take the item down').click()
+    await page.getByRole('radio', { name: 'Withheld' }).check()
+    await press(page, 'Take down')
+    await says(page, 'The content is taken down.')
+    assert.ok(page.url().includes(`/moderation/reports/${first}`))
+    await page.getByText('Message the members of the project').click()
+    await page.getByLabel('Message to members').fill('Please remove the advertisement.')
+    await press(page, 'Send message')
+    await says(page, 'Your message was sent to the members.')
+    await page.getByRole('radio', { name: 'Led to action' }).check()
+    await press(page, 'Close and next')
+    await says(page, 'The selected reports are closed.')
+    assert.ok(page.url().includes(`/moderation/reports/${other}`))
+    const closed = await site.t.as(jon).get(`/v3/report/${first}`)
+    assert.deepEqual([closed.json().closed, closed.json().outcome], [true, 'action'])
+    const { status } = (await site.t.as(ida).get(`/v3/project/${project}`)).json()
+    assert.equal(status, 'withheld')
   })
 }

@@ -8,6 +8,7 @@ import type { Deps } from '#ports/deps.ts'
 import { requireReportCloser } from '../policy.ts'
 import { lockReports, type ReportRow } from '../queries.ts'
 import { announceClosing } from '../update-report.ts'
+import { dropReportClaim } from './queries.ts'
 import type { ReportsToClose } from './requests.ts'
 
 /**
@@ -39,6 +40,8 @@ export async function closeReports(
       if (message !== undefined) await sendMessage(tx, viewer, { report, message })
       await announceClosing(tx, viewer, { report, closed: true })
     }
+    const [first] = reports
+    if (first !== undefined) await dropReportClaim(tx, first)
   })
 }
 

@@ -4,7 +4,7 @@ import { validationError } from '#lib/errors.ts'
 import { Id, NamedObject } from '#lib/schema/schema-parts.ts'
 import { checkText } from '#lib/text/text-rules.ts'
 import { Offset } from '#platform/http/query-values.ts'
-import { OUTCOMES, ReportFilterFields } from '../requests.ts'
+import { CLAIM_FILTERS, OUTCOMES, ReportFilterFields } from '../requests.ts'
 
 const MESSAGE = { min: 1, max: 65_536, visible: true }
 /** Maximum number of reports in one request. */
@@ -12,9 +12,15 @@ const CLOSED_MAX = 100
 
 export const ReportGroupsQuery = Type.Object({
   ...ReportFilterFields,
+  claim: Type.Optional(
+    Type.Enum([...CLAIM_FILTERS], { description: 'Claims of the caller, of other moderators, or none' }),
+  ),
   count: Type.Optional(Type.Integer({ minimum: 0, maximum: 100, default: 50, description: 'Page size' })),
   offset: Offset,
 })
+
+/** The body of the claim of the next item. */
+export const NextReportRequest = Type.Pick(Type.Object(ReportFilterFields), ['item_type', 'report_type'])
 
 export const ReportsToClose = NamedObject('ReportsToClose', {
   ids: Type.Array(Id(), { minItems: 1, maxItems: CLOSED_MAX, description: 'IDs of open reports about the same item' }),

@@ -1,7 +1,9 @@
 // Response schemas of reports grouped by the reported item.
 import Type, { type Static } from 'typebox'
+import { ClaimView, toClaimView } from '#features/catalogue/reviews/claim-view.ts'
 import { NamedObject, Nullable, Timestamp, toView } from '#lib/schema/schema-parts.ts'
 import { ItemType } from '../requests.ts'
+import { ReportView } from '../views.ts'
 import type { ReportGroup } from './queries.ts'
 
 const ReportGroupView = NamedObject('ReportGroup', {
@@ -27,6 +29,7 @@ const ReportGroupView = NamedObject('ReportGroup', {
   types: Type.Array(Type.Object({ type: Type.String(), count: Type.Integer() }), {
     description: 'Report types, most frequent first',
   }),
+  ...ClaimView.properties,
   reporter_count: Type.Integer(),
   reporters: Type.Array(
     Type.Object({
@@ -47,4 +50,13 @@ export const ReportGroupsView = NamedObject('ReportGroups', {
   groups: Type.Array(ReportGroupView, { description: 'Items with the oldest reports first' }),
 })
 
-export const toReportGroupView = (row: ReportGroup): Static<typeof ReportGroupView> => toView(ReportGroupView, row)
+export const toReportGroupView = ({ claim, ...row }: ReportGroup): Static<typeof ReportGroupView> =>
+  toView(ReportGroupView, { ...row, ...toClaimView(claim) })
+
+export const NextReportView = Type.Object(
+  { report: Nullable(ReportView) },
+  {
+    title: 'NextReport',
+    description: 'The oldest open report about the claimed item, or null if no unclaimed item matches',
+  },
+)
