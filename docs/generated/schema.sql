@@ -34,6 +34,17 @@ create table account (
   constraint account_username_check CHECK (((char_length(username) >= 1) AND (char_length(username) <= 39)))
 );
 
+create table account_cleanup (
+  id text collate "C" not null,
+  action text not null,
+  created timestamp with time zone not null,
+  actor_id text collate "C",
+  constraint account_cleanup_action_check CHECK ((action = ANY (ARRAY['spam'::text, 'remove_content'::text, 'suspend'::text, 'delete'::text]))),
+  constraint account_cleanup_actor_id_fkey FOREIGN KEY (actor_id) REFERENCES account(id) ON DELETE SET NULL,
+  constraint account_cleanup_id_check CHECK ((id ~ '^[0-9A-Za-z]{8}$'::text)),
+  constraint account_cleanup_pkey PRIMARY KEY (id)
+);
+
 create table account_deletion (
   account_id text collate "C" not null,
   requested timestamp with time zone default now() not null,
@@ -205,6 +216,21 @@ create unlogged table change_log (
   transaction xid8 default pg_current_xact_id() not null,
   id text collate "C" not null,
   changes jsonb not null
+);
+
+create table cleaned_account (
+  account_id text collate "C" not null,
+  cleanup_id text collate "C" not null,
+  bio text,
+  avatar_url text,
+  raw_avatar_url text,
+  suspended_at timestamp with time zone,
+  suspended_until timestamp with time zone,
+  suspension_reason text,
+  content jsonb not null,
+  constraint cleaned_account_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint cleaned_account_cleanup_id_fkey FOREIGN KEY (cleanup_id) REFERENCES account_cleanup(id) ON DELETE CASCADE,
+  constraint cleaned_account_pkey PRIMARY KEY (account_id)
 );
 
 create table collection (
@@ -789,6 +815,7 @@ create table organization (
   color integer,
   created timestamp with time zone default now() not null,
   revision bigint default 1 not null,
+  hidden boolean default false not null,
   constraint organization_pkey PRIMARY KEY (id),
   constraint organization_slug_key UNIQUE (slug),
   constraint organization_team_id_fkey FOREIGN KEY (team_id) REFERENCES team(id),
@@ -1567,9 +1594,15 @@ create table webhook_delivery (
   constraint webhook_delivery_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES webhook(id) ON DELETE CASCADE
 );
 
+CREATE INDEX account_cleanup_actor_id_idx ON public.account_cleanup USING btree (actor_id) WHERE (actor_id IS NOT NULL);
+
+CREATE INDEX account_cleanup_created_idx ON public.account_cleanup USING btree (created);
+
 CREATE UNIQUE INDEX account_code_host_key ON public.account USING btree (code_host_id);
 
 CREATE INDEX account_deletion_due_idx ON public.account USING btree (deletion_due) WHERE (deletion_due IS NOT NULL);
+
+CREATE INDEX account_email_domain_idx ON public.account USING btree (lower(split_part(email, '@'::text, 2))) WHERE (email IS NOT NULL);
 
 CREATE UNIQUE INDEX account_email_key ON public.account USING btree (lower(email));
 
@@ -1630,6 +1663,8 @@ CREATE INDEX audit_entry_subject_idx ON public.audit_entry USING btree (subject_
 CREATE INDEX blocked_content_takedown_id ON public.blocked_content USING btree (takedown_id);
 
 CREATE INDEX change_log_transaction_idx ON public.change_log USING btree (transaction);
+
+CREATE INDEX cleaned_account_cleanup_id_idx ON public.cleaned_account USING btree (cleanup_id);
 
 CREATE INDEX collection_account_id_idx ON public.collection USING btree (account_id, created DESC, id);
 

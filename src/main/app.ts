@@ -47,6 +47,7 @@ import { uploadRoutes } from '#features/catalogue/versions/uploads/routes.ts'
 import { attentionRoutes } from '#features/community/attention/routes.ts'
 import { collectionRoutes } from '#features/community/collections/routes.ts'
 import { memberRoutes } from '#features/community/members/routes.ts'
+import { cleanupJobs } from '#features/community/moderation/cleanup/jobs.ts'
 import { moderationRoutes } from '#features/community/moderation/routes.ts'
 import { organizationRoutes } from '#features/community/organizations/routes.ts'
 import { userListRoutes } from '#features/community/organizations/user-routes.ts'
@@ -304,6 +305,7 @@ export function jobHandlers(deps: Deps): JobHandlers {
     ...releaseJobs(deps),
     ...resolveJobs(deps),
     ...reviewJobs(deps),
+    ...cleanupJobs(deps),
     ...scanJobs(deps),
     ...publisherJobs(deps),
     ...webhookJobs(deps),

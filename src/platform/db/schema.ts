@@ -51,6 +51,13 @@ export interface Account {
   username: string;
 }
 
+export interface AccountCleanup {
+  action: 'spam' | 'remove_content' | 'suspend' | 'delete';
+  actor_id: string | null;
+  created: Timestamp;
+  id: string;
+}
+
 export interface AccountDeletion {
   account_id: string;
   by_owner: boolean;
@@ -181,6 +188,18 @@ export interface ChangeLog {
   changes: Json;
   id: string;
   transaction: Generated<string>;
+}
+
+export interface CleanedAccount {
+  account_id: string;
+  avatar_url: string | null;
+  bio: string | null;
+  cleanup_id: string;
+  content: Json;
+  raw_avatar_url: string | null;
+  suspended_at: Timestamp | null;
+  suspended_until: Timestamp | null;
+  suspension_reason: string | null;
 }
 
 export interface Collection {
@@ -609,6 +628,7 @@ export interface Organization {
   color: number | null;
   created: Generated<Timestamp>;
   description: string;
+  hidden: Generated<boolean>;
   icon_url: string | null;
   id: string;
   name: string;
@@ -1187,6 +1207,7 @@ export interface WebhookDelivery {
 
 export interface DB {
   account: Account;
+  account_cleanup: AccountCleanup;
   account_deletion: AccountDeletion;
   account_flow: AccountFlow;
   account_origin: AccountOrigin;
@@ -1203,6 +1224,7 @@ export interface DB {
   blocked_content: BlockedContent;
   catalogue_change: CatalogueChange;
   change_log: ChangeLog;
+  cleaned_account: CleanedAccount;
   collection: Collection;
   collection_project: CollectionProject;
   demo_catalogue: DemoCatalogue;

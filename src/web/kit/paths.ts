@@ -54,6 +54,7 @@ export const PATHS = {
   moderationThreads: '/moderation/threads',
   moderationAdvisories: '/moderation/advisories',
   newModeratedAdvisory: '/moderation/advisories/new',
+  moderationUsers: '/moderation/users',
   moderationTexts: '/moderation/texts',
   moderationTakedown: '/moderation/takedown',
   moderationLog: '/moderation/log',

@@ -19,17 +19,28 @@ type Filter = {
   hasAny?: boolean
 }
 
+/** A filter that the user types: a day, or a text without spaces. */
+type TypedFilter = {
+  name: string
+  label: string
+  value: string
+  type?: 'date' | 'text'
+  placeholder?: string
+  isInvalid?: boolean
+}
+
 /** Renders filters as a form that loads the page again with the choices in its URL. */
 export function filterForm(
   page: PageContext,
   of: {
     selects: readonly Filter[]
     search?: { name: string; label: string; value: string; isCode?: boolean }
+    typed?: readonly TypedFilter[]
     hidden?: Readonly<Record<string, string | undefined>>
   },
 ): Markup {
   const { t } = page.language
-  const { search, hidden = {} } = of
+  const { search, typed = [], hidden = {} } = of
   const fields = of.selects.map(({ name, label, value, choices, hasAny = true }) => {
     const all = hasAny ? [{ value: '', label: t('moderate.any') }, ...choices] : choices
     const options = all.map(
@@ -45,8 +56,23 @@ ${Object.entries(hidden).map(([name, value]) => value !== undefined && html`<inp
   search !== undefined &&
   html`<label>${search.label}<input type="search" name="${search.name}" value="${search.value}" maxlength="256"${direction}></label>
 `
-}${fields}<button class="tight">${icon(page, 'sliders')}${t('moderate.filter')}</button>
+}${typed.map(typedFilter)}${fields}<button class="tight">${icon(page, 'sliders')}${t('moderate.filter')}</button>
 </form>`
+}
+
+function typedFilter({ name, label, value, type = 'text', placeholder, isInvalid = false }: TypedFilter): Markup {
+  const input = {
+    type,
+    name,
+    id: name,
+    value,
+    placeholder,
+    maxlength: 256,
+    'aria-invalid': isInvalid && 'true',
+    dir: 'ltr',
+  }
+  return html`<label>${label}<input${attributes(input)}></label>
+`
 }
 
 /** Renders the pager of a list with these query values. */

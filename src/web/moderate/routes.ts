@@ -5,6 +5,7 @@ import type { WebDeps } from '#web/kit/request.ts'
 import { WORK_AREA } from '#web/kit/work-page.ts'
 import { advisoryListPage, advisoryReviewPage, newAdvisoryPage } from './advisories/advisory-pages.ts'
 import { moderationHomePages } from './home.ts'
+import { moderatedAccountsPage } from './people/accounts-page.ts'
 import { logPage } from './people/log-page.ts'
 import { userPage } from './people/user-page.ts'
 import { queuePages } from './queue/queue-page.ts'
@@ -34,6 +35,7 @@ const PAGES: readonly ((pages: Pages) => void)[] = [
   newAdvisoryPage,
   advisoryReviewPage,
   threadListPage,
+  moderatedAccountsPage,
   userPage,
   logPage,
   textsPage,

@@ -144,6 +144,13 @@ export async function leaveEverything(db: Db, person: Account, other: Account): 
       created_by: account_id,
     })
     .execute()
+  const cleanup_id = newId()
+  await db
+    .insertInto('account_cleanup')
+    .values({ id: cleanup_id, action: 'spam', created: new Date(), actor_id: account_id })
+    .execute()
+  const content = json({ projects: [], collections: [], organizations: [] })
+  await db.insertInto('cleaned_account').values({ account_id, cleanup_id, bio: 'my words', content }).execute()
   await db
     .insertInto('account_origin')
     .values({ account_id, event: 'sign_up', at: new Date(), address_range: '192.0.2.0/24', user_agent: 'planted' })

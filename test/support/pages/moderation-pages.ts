@@ -51,6 +51,8 @@ export async function makeModerationPages(t: TestApp, { moderator }: WorkPeople)
     pagesOf(owner)('appeal-waiting', 'publishReview', `/mod/${appealed.slug}/settings/review`),
     at('entries', 'moderationEntries', `${files}?${compared}`),
     at('entry', 'moderationEntry', `${files}/entry?${entry}`),
+    at('moderate-users', 'moderateAccounts', '/moderation/users'),
+    at('moderate-users-error', 'moderateAccounts', '/moderation/users?address_range=here', { status: 400 }),
     at('queue-statistics', 'moderationStatistics', '/moderation/statistics'),
   ]
 }

@@ -35,7 +35,7 @@ export async function makeOperatorPages(t: TestApp, { admin }: WorkPeople): Prom
     at('operator-webhooks', 'operateWebhooks', '/operator/webhooks'),
     at('operator-backups', 'operateBackups', '/operator/backups'),
     at('operator-users', 'operateAccounts', '/operator/users'),
-    at('operator-users-none', 'operateAccounts', '/operator/users?q=nobody'),
+    at('operator-users-none', 'operateAccounts', '/operator/users?query=nobody'),
     at('operator-user', 'operateAccount', '/operator/user/spammer'),
     at('operator-role', 'operateRole', '/operator/user/spammer/role'),
     at('operator-badges', 'operateBadges', '/operator/user/spammer/badges'),

@@ -4514,6 +4514,28 @@ export interface paths {
         patch: operations["updateSavedReply"];
         trace?: never;
     };
+    "/_internal/moderation/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List accounts
+         * @description Only operators receive email addresses and can search for them.
+         *
+         *     Requires a token with `USER_READ`. Moderators and admins only.
+         */
+        get: operations["listAccounts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/_internal/moderation/users/{id}": {
         parameters: {
             query?: never;
@@ -4814,6 +4836,56 @@ export interface paths {
          *     Requires a token with `PROJECT_WRITE`. Moderators and admins only.
          */
         post: operations["rejectAppeal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/_internal/moderation/cleanups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the cleanups of accounts that can still be undone
+         * @description Newest first, at most 100.
+         *
+         *     Requires a token with `USER_READ`. Moderators and admins only.
+         */
+        get: operations["listCleanups"];
+        put?: never;
+        /**
+         * Suspend several accounts and remove their content
+         * @description Can be undone as a whole for an hour; then Depot deletes what is hidden and ends everything that acts for the accounts. Moderators can use `spam` for accounts of the role developer without an approved project. For everything else, an operator confirms the password. With `dry_run`, only returns what the cleanup would change.
+         *
+         *     Requires a token with `PROJECT_WRITE` and `COLLECTION_WRITE` and `USER_WRITE`. Moderators and admins only. Counts as 5 requests at the rate limit.
+         */
+        post: operations["cleanUpAccounts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/_internal/moderation/cleanups/{id}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Undo a cleanup of accounts
+         * @description Within an hour. What somebody has changed since stays as it is.
+         *
+         *     Requires a token with `PROJECT_WRITE` and `COLLECTION_WRITE` and `USER_WRITE`. Moderators and admins only.
+         */
+        post: operations["undoCleanup"];
         delete?: never;
         options?: never;
         head?: never;
@@ -6350,6 +6422,81 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** AccountCleanup */
+        AccountCleanup: {
+            /** @description ID of the cleanup, with which it can be undone; null for a dry run */
+            id: string | null;
+            users: {
+                id: string;
+                username: string;
+                /** @description Projects that are rejected, with their status before the cleanup */
+                projects: {
+                    id: string;
+                    name: string;
+                    slug: string;
+                    status: string;
+                }[];
+                collections: {
+                    id: string;
+                    name: string;
+                    status: string;
+                }[];
+                organizations: {
+                    id: string;
+                    name: string;
+                }[];
+            }[];
+            /** @description Accounts that the cleanup leaves out */
+            skipped: {
+                id: string;
+                username: string | null;
+                /**
+                 * @description `missing`: does not exist or is about to be deleted. `own`: is the caller. `service`: is a service account. `admin`: has the role admin. `operator`: only operators can decide, because the account has another role than developer or had an approved project. `cleaned`: is part of another cleanup
+                 * @enum {string}
+                 */
+                reason: "missing" | "own" | "service" | "admin" | "operator" | "cleaned";
+            }[];
+        };
+        /** AccountCleanupInput */
+        AccountCleanupInput: {
+            /**
+             * @description `spam`: suspends the accounts, rejects their projects, and removes their collections, the organizations of which they are the only member, and the text and image of their profile. `remove_content`: the same without the suspension. `suspend`: only the suspension. `delete`: as `spam`, and deletes the accounts after an hour
+             * @enum {string}
+             */
+            action: "spam" | "remove_content" | "suspend" | "delete";
+            /** @description IDs of the accounts */
+            users: string[];
+            /** @description Message to the members of the projects, and reason of the suspension */
+            message: string;
+            /**
+             * @description Whether to only return what the cleanup would change
+             * @default false
+             */
+            dry_run: boolean;
+            /** @description The caller's password, or a personal token of the linked code-host account if the account has no password. Not required if the session was confirmed within the last 10 minutes */
+            password?: string;
+            /** @description Two-factor code or backup code; required with `password` if two-factor sign-in is enabled */
+            code?: string;
+        };
+        /** AccountCleanupList */
+        AccountCleanupList: {
+            cleanups: {
+                id: string;
+                /** @enum {string} */
+                action: "spam" | "remove_content" | "suspend" | "delete";
+                /** Format: date-time */
+                created: string;
+                /** @description Username */
+                moderator: string | null;
+                /** @description Number of accounts */
+                accounts: number;
+            }[];
+        };
+        /** AccountList */
+        AccountList: {
+            total: number;
+            users: components["schemas"]["ListedAccount"][];
+        };
         /** AddedGameVersions */
         AddedGameVersions: {
             /** @description Names of the added game versions, newest first */
@@ -6648,7 +6795,7 @@ export interface components {
             /** Format: date-time */
             at: string;
             /** @enum {string} */
-            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
             subject: {
                 /** @enum {string} */
                 kind: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "advisory" | "team" | "organization" | "collection" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "webhook" | "job";
@@ -7999,6 +8146,41 @@ export interface components {
             name: string;
             donation: boolean;
         };
+        /** ListedAccount */
+        ListedAccount: {
+            id: string;
+            username: string;
+            /** @enum {string} */
+            role: "developer" | "moderator" | "admin";
+            /** Format: date-time */
+            created: string;
+            /** @description Only for operators */
+            email: string | null;
+            email_domain: string | null;
+            two_factor: boolean;
+            suspended: boolean;
+            /** Format: date-time */
+            deletion_due: string | null;
+            /** @description Number of projects that the account owns */
+            projects: number;
+            public_projects: number;
+            /** Format: date-time */
+            last_sign_in: string | null;
+            /** @description Origins of the last 90 days */
+            origins: {
+                /**
+                 * @description `sign_in`: the last sign-in
+                 * @enum {string}
+                 */
+                event: "sign_up" | "sign_in";
+                /** Format: date-time */
+                at: string;
+                /** @description 24 bits of an IPv4 address, 48 bits of an IPv6 address */
+                address_range: string;
+                /** @description Program and operating system */
+                device: string | null;
+            }[];
+        };
         /** ListedVersionScan */
         ListedVersionScan: {
             version_id: string;
@@ -8120,7 +8302,7 @@ export interface components {
             /** Format: date-time */
             at: string;
             /** @enum {string} */
-            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
             subject: {
                 /** @enum {string} */
                 kind: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "advisory" | "team" | "organization" | "collection" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "webhook" | "job";
@@ -8711,7 +8893,7 @@ export interface components {
             /** Format: date-time */
             at: string;
             /** @enum {string} */
-            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
             subject: {
                 /** @enum {string} */
                 kind: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "advisory" | "team" | "organization" | "collection" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "webhook" | "job";
@@ -10703,6 +10885,20 @@ export interface components {
             total: number;
             threads: components["schemas"]["UnansweredThread"][];
         };
+        /** UndoneCleanup */
+        UndoneCleanup: {
+            users: {
+                id: string;
+                username: string;
+            }[];
+            /** @description Projects that stay rejected */
+            kept: {
+                id: string;
+                name: string;
+                /** @description Why the project could not be restored */
+                reason: string;
+            }[];
+        };
         /** UndoneTakedown */
         UndoneTakedown: {
             /** @description Parts that could not be restored, for example a scheduled project whose time is lost */
@@ -11398,6 +11594,15 @@ export interface components {
         };
         /** @description The request is invalid: `invalid_input`, `json_error`, `validation_error` */
         "400.invalid_input.json_error.validation_error": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The request is invalid: `invalid_input`, `validation_error` */
+        "400.invalid_input.validation_error": {
             headers: {
                 [name: string]: unknown;
             };
@@ -20913,6 +21118,55 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    listAccounts: {
+        parameters: {
+            query?: {
+                /** @description Part of the username, for operators also of the email address; an ID */
+                query?: string;
+                /** @description Role of the accounts */
+                role?: "developer" | "moderator" | "admin";
+                /** @description Whether the accounts are suspended */
+                suspended?: boolean;
+                /** @description Whether a project of the account was ever approved */
+                published?: boolean;
+                /** @description Whether the accounts have two-factor authentication */
+                two_factor?: boolean;
+                /** @description First day, or time, of the registration */
+                registered_from?: string;
+                /** @description Last day of the registration, or the time before which it was */
+                registered_to?: string;
+                /** @description IP address or range of the sign-up or the last sign-in */
+                address_range?: string;
+                /** @description Domain of the email address */
+                email_domain?: string;
+                /** @description Sort order; `seen`: last sign-in first */
+                sort?: "newest" | "oldest" | "name" | "seen";
+                /** @description Page size */
+                limit?: number;
+                /** @description Number of items to skip */
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountList"];
+                };
+            };
+            400: components["responses"]["400.invalid_input.validation_error"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            default: components["responses"]["Error"];
+        };
+    };
     getUserRecord: {
         parameters: {
             query?: never;
@@ -21385,11 +21639,97 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    listCleanups: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountCleanupList"];
+                };
+            };
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            default: components["responses"]["Error"];
+        };
+    };
+    cleanUpAccounts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccountCleanupInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountCleanup"];
+                };
+            };
+            400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.invalid_credentials.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            408: components["responses"]["408.invalid_input"];
+            409: components["responses"]["409.conflict"];
+            default: components["responses"]["Error"];
+        };
+    };
+    undoCleanup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description ID
+                 * @example AABBCCDD
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UndoneCleanup"];
+                };
+            };
+            400: components["responses"]["400.decoding_error.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
+            409: components["responses"]["409.conflict"];
+            default: components["responses"]["Error"];
+        };
+    };
     listModerationLog: {
         parameters: {
             query?: {
                 /** @description Action of the entries */
-                action?: "project.claimed" | "project.appeal_rejected" | "version.scan_overruled" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "project.status_changed" | "project.deleted" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "collection.status_changed" | "message.deleted";
+                action?: "project.claimed" | "project.appeal_rejected" | "version.scan_overruled" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "account.suspended" | "account.unsuspended" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "project.status_changed" | "project.deleted" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "collection.status_changed" | "message.deleted";
                 /** @description ID of the account that acted */
                 actor?: string;
                 /** @description ID of an account that acted or that the entry is about */
@@ -21802,7 +22142,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Action of the entries */
-                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
                 /** @description ID of the account that acted */
                 actor?: string;
                 /** @description ID of an account that acted or that the entry is about */
@@ -21844,7 +22184,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Action of the entries */
-                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
                 /** @description ID of the account that acted */
                 actor?: string;
                 /** @description ID of an account that acted or that the entry is about */

@@ -59,6 +59,7 @@ export const LISTS = {
   '/_internal/moderation/reports': { by: 'offset', start: 'offset', size: 'count', max: 100, items: 'groups' },
   '/_internal/moderation/threads': { by: 'offset', start: 'offset', size: 'count', max: 100, items: 'threads' },
   '/_internal/moderation/projects': { by: 'offset', start: 'offset', size: 'count', max: 100, items: 'projects' },
+  '/_internal/moderation/users': { by: 'offset', start: 'offset', size: 'limit', max: 100, items: 'users' },
   '/_internal/moderation/blocked_files': { by: 'offset', start: 'offset', size: 'limit', max: 100, items: 'files' },
   '/_internal/moderation/log': { by: 'next', start: 'before', size: 'limit', max: 100, items: 'entries' },
   '/_internal/moderation/scans': { by: 'offset', start: 'offset', size: 'count', max: 100, items: 'scans' },

@@ -18,6 +18,8 @@ export const AUDIT_ACTIONS = [
   'account.deletion_undone',
   'account.suspended',
   'account.unsuspended',
+  'account.cleaned_up',
+  'account.cleanup_undone',
   'account.operators_asked',
   'account.signed_out',
   'account.password_link_made',
@@ -139,6 +141,8 @@ export const MODERATOR_ACTIONS = [
   'report.deleted',
   'account.suspended',
   'account.unsuspended',
+  'account.cleaned_up',
+  'account.cleanup_undone',
   'account.operators_asked',
 ] as const satisfies readonly AuditAction[]
 

@@ -1,6 +1,6 @@
 // Requests of granted request rates.
-import { isIP } from 'node:net'
 import Type, { type Static } from 'typebox'
+import { checkAddressRange } from '#lib/address-range.ts'
 import { validationError } from '#lib/errors.ts'
 import { Maybe } from '#lib/schema/schema-parts.ts'
 
@@ -22,19 +22,7 @@ export type GrantSubject = { tokenId: string } | { addressRange: string }
 /** @throws ApiError `validation_error` unless exactly one of the two is set, or if the range is invalid. */
 export function toGrantSubject({ token_id, address_range }: Static<typeof RateLimitInput>): GrantSubject {
   if (token_id != null && address_range == null) return { tokenId: token_id }
-  if (token_id == null && address_range != null) return { addressRange: checkRange(address_range) }
+  if (token_id == null && address_range != null)
+    return { addressRange: checkAddressRange(address_range, 'address_range') }
   throw validationError('token_id', 'must be set if address_range is not set, and must not be set otherwise')
-}
-
-/** Validates an IP address or a range. */
-function checkRange(text: string): string {
-  const [address = '', prefix, ...rest] = text.split('/')
-  const family = isIP(address)
-  const bits = family === 6 ? 128 : 32
-  const isPrefix = prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits)
-  // A zone names a network interface of one machine. IPv4 in IPv6 notation would never match: Depot stores IPv4.
-  const isOdd = address.includes('%') || (family === 6 && address.includes('.'))
-  if (family === 0 || !isPrefix || rest.length > 0 || isOdd)
-    throw validationError('address_range', 'must be an IP address or a range such as 192.0.2.0/24')
-  return text
 }

@@ -58,6 +58,12 @@ export function findDecision(db: Db, projectId: string): Promise<Decision | unde
   return db.selectFrom('project_decision').selectAll().where('project_id', '=', projectId).executeTakeFirst()
 }
 
+/** Lets the decisions on these projects be undone until a later time. */
+export async function prolongDecisions(tx: Tx, projectIds: readonly string[], until: Date): Promise<void> {
+  if (projectIds.length === 0) return
+  await tx.updateTable('project_decision').set({ final_at: until }).where('project_id', 'in', projectIds).execute()
+}
+
 /** Deletes a decision with its snapshot. Returns the columns of the project as they were before. */
 export async function dropDecision(tx: Tx, decision: Decision): Promise<Updateable<Project>> {
   await tx.deleteFrom('project_decision').where('project_id', '=', decision.project_id).execute()

@@ -7,9 +7,11 @@ import { getProject, getProjectAsMember } from '#features/catalogue/projects/loo
 import { ClaimView, toClaimView } from '#features/catalogue/reviews/claim-view.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import type { App } from '#platform/http/server.ts'
+import { accountListRoute } from './accounts/routes.ts'
 import { appealAnswerRoute, appealRoutes } from './appeals/routes.ts'
 import { changesRoutes } from './changes-routes.ts'
 import { claimNext, claimProject, releaseClaim } from './claim-project.ts'
+import { cleanupRoutes } from './cleanup/routes.ts'
 import { entryRoutes } from './entries/routes.ts'
 import { countQueue, getQueuePlace, listQueue } from './queries.ts'
 import { replyRoutes } from './replies/routes.ts'
@@ -28,12 +30,14 @@ export function moderationRoutes(app: App, deps: ModerationDeps): void {
     queueRoute(scope, deps)
     claimRoutes(scope, deps)
     replyRoutes(scope, deps)
+    accountListRoute(scope, deps)
     userRecordRoutes(scope, deps)
     changesRoutes(scope, deps)
     entryRoutes(scope, deps)
     queueStatisticsRoute(scope, deps)
     takedownRoutes(scope, deps)
     appealAnswerRoute(scope, deps)
+    cleanupRoutes(scope, deps)
   })
   placeRoute(app, deps)
   appealRoutes(app, deps)

@@ -37,6 +37,11 @@ async function blockedHash(w: World): Promise<string> {
   await takeDown(w, { kind: 'file', id: sha512, visibility: 'rejected' })
   return sha512
 }
+const cleanup = async (w: World) => ({ action: 'spam', users: [(await w.t.make.account()).id], message: 'Advertising' })
+async function cleanedUp(w: World): Promise<string> {
+  const by = w.t.as(await w.person('moderator'))
+  return (await by.post('/_internal/moderation/cleanups', await cleanup(w))).json().id
+}
 const savedReplies = async ({ t }: World): Promise<string[]> =>
   (await t.deps.db.selectFrom('saved_reply').select('id').execute()).map(({ id }) => id)
 /** Adds an archive to the version. Returns the ID of the file. */
@@ -69,6 +74,9 @@ export const SAMPLES: Record<string, Sample> = {
     body: async (w) => ({ kind: 'project', id: await w.id('project'), reason: 'spam', visibility: 'withheld' }),
   },
   undoTakedown: { at: { id: takenDown } },
+  listAccounts: { query: { email_domain: 'example.org', sort: 'seen' } },
+  cleanUpAccounts: { body: cleanup },
+  undoCleanup: { at: { id: cleanedUp } },
   unblockFile: { at: { hash: blockedHash } },
   createSavedReply: { body: savedReply },
   updateSavedReply: { body: { title: 'Another title' } },

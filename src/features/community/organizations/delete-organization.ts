@@ -1,5 +1,5 @@
 import type { Viewer } from '#features/basics/access/viewer.ts'
-import { actorOf } from '#features/basics/audit/actor.ts'
+import { type Actor, actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { projectEvent, recordEvents } from '#features/basics/events/record-event.ts'
 import { removeImages } from '#features/basics/images/icons.ts'
@@ -34,26 +34,36 @@ export async function deleteOrganization(
   const id = await transaction(deps, async (tx, changed) => {
     const row = await lockWithProjects(tx, name)
     requirePermissionIn(viewer, await findViewerIn(tx, viewer, row), 'DELETE_ORGANIZATION')
-    const members = await tx
-      .selectFrom('team_member')
-      .select(['team_id', 'account_id', 'accepted', 'is_owner'])
-      .where('team_id', '=', row.team_id)
-      .execute()
-    const projectIds = await releaseProjects(tx, changed, row.id, members)
-    await retireServiceAccounts(tx, changed, { organizationId: row.id, now: deps.now() })
-    await markInvitationsRead(tx, members)
-    await tx.deleteFrom('organization').where('id', '=', row.id).execute()
-    await tx.deleteFrom('team').where('id', '=', row.team_id).execute()
-    await endLostAccess(tx, changed, { now: deps.now(), projectIds })
-    await removeImages(tx, [row.icon_url, row.raw_icon_url])
-    const details = { slug: row.slug, name: row.name }
-    const subject = { kind: 'organization', id: row.id } as const
-    await recordAudit(tx, { action: 'organization.deleted', actor: actorOf(viewer), subject, details })
-    changed.add('organization', row.id)
-    changed.add('team', row.team_id)
+    await eraseOrganization(tx, changed, row, { actor: actorOf(viewer), now: deps.now() })
     return row.id
   })
   recordEvent(deps, 'organization.deleted', { organization_id: id })
+}
+
+/** Deletes an organization, which the caller has locked with its projects. */
+export async function eraseOrganization(
+  tx: Tx,
+  changed: ChangeSet,
+  row: OrganizationRow,
+  { actor, now }: { actor: Actor; now: number },
+): Promise<void> {
+  const members = await tx
+    .selectFrom('team_member')
+    .select(['team_id', 'account_id', 'accepted', 'is_owner'])
+    .where('team_id', '=', row.team_id)
+    .execute()
+  const projectIds = await releaseProjects(tx, changed, row.id, members)
+  await retireServiceAccounts(tx, changed, { organizationId: row.id, now })
+  await markInvitationsRead(tx, members)
+  await tx.deleteFrom('organization').where('id', '=', row.id).execute()
+  await tx.deleteFrom('team').where('id', '=', row.team_id).execute()
+  await endLostAccess(tx, changed, { now, projectIds })
+  await removeImages(tx, [row.icon_url, row.raw_icon_url])
+  const details = { slug: row.slug, name: row.name }
+  const subject = { kind: 'organization', id: row.id } as const
+  await recordAudit(tx, { action: 'organization.deleted', actor, subject, details })
+  changed.add('organization', row.id)
+  changed.add('team', row.team_id)
 }
 
 /** Locks the projects before their organization, in the same order as every command that locks both. */

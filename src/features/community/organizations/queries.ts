@@ -14,12 +14,13 @@ import type { Organization } from '#platform/db/schema.ts'
 
 export type OrganizationRow = Selectable<Organization>
 
-/** Returns the organizations whose ID is in `names` or whose slug is in `names`, lower-cased. */
+/** Returns the organizations whose ID is in `names` or whose slug is in `names`, lower-cased, without hidden ones. */
 export function listOrganizationsByNames(db: Db, names: readonly string[]): Promise<OrganizationRow[]> {
   return db
     .selectFrom('organization')
     .selectAll()
     .where(isNamed('id', 'slug', names))
+    .where('hidden', '=', false)
     .execute()
 }
 

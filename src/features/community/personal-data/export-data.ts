@@ -92,6 +92,9 @@ const queriesOf = (accountId: string, config: FilesConfig): Record<string, RawBu
   origins: sql`
     select event, at, address_range::text as address_range, user_agent
     from account_origin where account_id = ${accountId} order by event`,
+  cleanups: sql`
+    select created, bio, content from cleaned_account join account_cleanup on id = cleanup_id
+    where account_id = ${accountId}`,
   teams: sql`
     select team_id, role, is_owner, permissions, organization_permissions, accepted,
       payouts_split::float8 as payouts_split, ordering, created

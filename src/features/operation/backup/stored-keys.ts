@@ -6,6 +6,8 @@ import { type Client, quote } from './rows.ts'
 export const IMAGE_COLUMNS = [
   ['account', 'avatar_url'],
   ['account', 'raw_avatar_url'],
+  ['cleaned_account', 'avatar_url'],
+  ['cleaned_account', 'raw_avatar_url'],
   ['collection', 'icon_url'],
   ['collection', 'raw_icon_url'],
   ['gallery_item', 'url'],

@@ -84,6 +84,22 @@ const PERMISSION_LOST = {
 
 const LEFT = { ...PERMISSION_LOST, service_tokens: 'ends', trusted_publishers: 'ends' } as const satisfies Effects
 
+const DELETED = {
+  sessions: 'ends',
+  sign_ins: 'ends',
+  password_links: 'stays',
+  email_changes: 'ends',
+  undo_links: 'stays',
+  access_tokens: 'ends',
+  oauth_grants: 'ends',
+  oauth_codes: 'ends',
+  secret_feeds: 'ends',
+  code_host: 'pauses',
+  service_tokens: 'ends',
+  webhooks: 'ends',
+  trusted_publishers: 'ends',
+} as const satisfies Effects
+
 /** Events that end trust. */
 export const ACCESS_EVENTS = {
   email_undone: {
@@ -127,24 +143,8 @@ export const ACCESS_EVENTS = {
       trusted_publishers: 'pauses',
     },
   },
-  deleted: {
-    label: 'deletion of the account',
-    effects: {
-      sessions: 'ends',
-      sign_ins: 'ends',
-      password_links: 'stays',
-      email_changes: 'ends',
-      undo_links: 'stays',
-      access_tokens: 'ends',
-      oauth_grants: 'ends',
-      oauth_codes: 'ends',
-      secret_feeds: 'ends',
-      code_host: 'pauses',
-      service_tokens: 'ends',
-      webhooks: 'ends',
-      trusted_publishers: 'ends',
-    },
-  },
+  deleted: { label: 'deletion of the account', effects: DELETED },
+  cleaned_up: { label: 'mark as spam, after the hour in which it can be undone', effects: DELETED },
   left: { label: 'the user leaves or is removed from a project or organization', effects: LEFT },
   permission_lost: { label: 'the user loses a permission', effects: PERMISSION_LOST },
   organization_deleted: { label: 'deletion of the organization', effects: LEFT },

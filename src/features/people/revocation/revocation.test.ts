@@ -60,6 +60,22 @@ const ACTS: Readonly<Record<AccessEvent, Act>> = {
   revoked: (world) => t.anyone.delete(accountPath(world, 'sessions?tokens=true'), {}, OPERATOR),
   suspended: (world) => t.anyone.put(accountPath(world, 'suspension'), { reason: 'Spam' }, OPERATOR),
   deleted: ({ member }) => t.as(member).delete(`/v3/user/${member.id}`),
+  cleaned_up: async ({ member }) => {
+    const moderator = await t.make.account({ role: 'moderator' })
+    const body = { action: 'spam', users: [member.id], message: 'Spam' }
+    const done = await t.as(moderator).post('/_internal/moderation/cleanups', body)
+    await t.deps.db
+      .updateTable('account_cleanup')
+      .set({ created: new Date(0) })
+      .execute()
+    await t.deps.db
+      .updateTable('account')
+      .set({ suspended_at: new Date(0) })
+      .where('id', '=', member.id)
+      .execute()
+    await t.runJob('cleanups.finish')
+    return done
+  },
   left: (world) => t.as(world.keeper).delete(seat(world)),
   permission_lost: (world) => t.as(world.keeper).patch(seat(world), { permissions: 0, organization_permissions: 0 }),
   organization_deleted: ({ keeper, organization }) => t.as(keeper).delete(`/v3/organization/${organization.id}`),

@@ -147,7 +147,7 @@ export async function listAccounts(
 }
 
 /** Lowers the case of a text and escapes it for a `like` pattern. */
-const likeEscaped = (text: string): string => text.toLowerCase().replace(/[\\%_]/g, (sign) => `\\${sign}`)
+export const likeEscaped = (text: string): string => text.toLowerCase().replace(/[\\%_]/g, (sign) => `\\${sign}`)
 
 type FoundUser = Pick<AccountRow, 'id' | 'username' | 'avatar_url'>
 

@@ -50,12 +50,12 @@ test('only admins see the pages; visitors are led to sign in', async () => {
 
 test('accounts are found by name, ID and email address, and listed in the same number of statements', async () => {
   for (const text of ['spam', spammer.id, spammer.email]) {
-    const found = await operator.get(`/operator/users?q=${encodeURIComponent(text)}`)
+    const found = await operator.get(`/operator/users?query=${encodeURIComponent(text)}`)
     assertSays(found, 200, 'spammer')
     assert.ok(!found.body.includes(`/operator/user/${admin.id}`))
   }
-  assertSays(await operator.get('/operator/users?q=%25'), 200, 'No accounts found')
-  assertSays(await operator.get('/operator/users?show=admin'), 200, 'olga')
+  assertSays(await operator.get('/operator/users?query=%25'), 200, 'No accounts found')
+  assertSays(await operator.get('/operator/users?role=admin'), 200, 'olga')
   const { queries: few } = await t.queriesOf(() => operator.get('/operator/users'))
   await t.make.people(20)
   const { queries: many } = await t.queriesOf(() => operator.get('/operator/users'))

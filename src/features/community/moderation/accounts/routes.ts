@@ -1,0 +1,29 @@
+// The list of accounts, for moderators and operators.
+import { requireViewer } from '#features/basics/authentication/access-control.ts'
+import type { App } from '#platform/http/server.ts'
+import type { Deps } from '#ports/deps.ts'
+import { seesEmails } from './policy.ts'
+import { listFilteredAccounts } from './queries.ts'
+import { ACCOUNTS_MAX, AccountsQuery, toAccountFilter } from './requests.ts'
+import { AccountListView, toListedAccountView } from './views.ts'
+
+export function accountListRoute(app: App, deps: Pick<Deps, 'db' | 'now'>): void {
+  app.get('/moderation/users', {
+    config: { auth: { scope: ['USER_READ'] }, role: 'moderator', errors: ['400 validation_error'] },
+    schema: {
+      operationId: 'listAccounts',
+      summary: 'List accounts',
+      description: 'Only operators receive email addresses and can search for them.',
+      querystring: AccountsQuery,
+      response: { 200: AccountListView },
+    },
+    handler: async (req) => {
+      const viewer = requireViewer(req)
+      const { sort = 'newest', limit = ACCOUNTS_MAX, offset = 0, ...query } = req.query
+      const reading = { searchesEmail: seesEmails(viewer), now: new Date(deps.now()) }
+      const page = { filter: toAccountFilter(query), sort, limit, offset }
+      const { accounts, total } = await listFilteredAccounts(deps.db, page, reading)
+      return { total, users: accounts.map((account) => toListedAccountView(viewer, account, deps.now())) }
+    },
+  })
+}

@@ -1,0 +1,56 @@
+// Response schemas of the list of accounts.
+import Type, { type Static } from 'typebox'
+import { isSuspended } from '#features/basics/access/accounts.ts'
+import type { Viewer } from '#features/basics/access/viewer.ts'
+import { Role } from '#features/people/users/views.ts'
+import { NamedObject, Nullable, Timestamp, toView } from '#lib/schema/schema-parts.ts'
+import { seesEmails } from './policy.ts'
+import type { ListedAccount } from './queries.ts'
+
+const OriginView = Type.Object({
+  event: Type.Enum(['sign_up', 'sign_in'], { description: '`sign_in`: the last sign-in' }),
+  at: Timestamp,
+  address_range: Type.String({ description: '24 bits of an IPv4 address, 48 bits of an IPv6 address' }),
+  device: Nullable(Type.String({ description: 'Program and operating system' })),
+})
+
+const ListedAccountView = NamedObject('ListedAccount', {
+  id: Type.String(),
+  username: Type.String(),
+  role: Role,
+  created: Timestamp,
+  email: Nullable(Type.String({ description: 'Only for operators' })),
+  email_domain: Nullable(Type.String()),
+  two_factor: Type.Boolean(),
+  suspended: Type.Boolean(),
+  deletion_due: Nullable(Timestamp),
+  projects: Type.Integer({ description: 'Number of projects that the account owns' }),
+  public_projects: Type.Integer(),
+  last_sign_in: Nullable(Timestamp),
+  origins: Type.Array(OriginView, { description: 'Origins of the last 90 days' }),
+})
+
+export const AccountListView = NamedObject('AccountList', {
+  total: Type.Integer(),
+  users: Type.Array(ListedAccountView),
+})
+
+export const emailDomain = ({ email }: { email: string | null }): string | null =>
+  email === null ? null : email.slice(email.lastIndexOf('@') + 1).toLowerCase()
+
+export function toListedAccountView(
+  viewer: Viewer,
+  account: ListedAccount,
+  nowMs: number,
+): Static<typeof ListedAccountView> {
+  return toView(ListedAccountView, {
+    ...account,
+    email: seesEmails(viewer) ? account.email : null,
+    email_domain: emailDomain(account),
+    two_factor: account.totp_secret !== null,
+    suspended: isSuspended(account, nowMs),
+    public_projects: account.publicProjects,
+    last_sign_in: account.seen,
+    origins: account.origins.map((origin) => toView(OriginView, origin)),
+  })
+}

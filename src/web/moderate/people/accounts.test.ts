@@ -1,0 +1,87 @@
+// The list of accounts in the browser: filters, selection, preview, cleanup and undo, for moderators and operators.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { testApp } from '#test/support/app/test-app.ts'
+import { makeMember, PASSWORD } from '#test/support/http/account-steps.ts'
+import { assertValidHtml } from '#test/support/http/html-page.ts'
+import { assertSays, visitor } from '#test/support/http/visitor.ts'
+
+const HOSTILE = '<script>alert(1)</script>'
+const t = await testApp()
+after(() => t.close())
+const mira = await t.make.account({ role: 'moderator', username: 'mira' })
+const path = '/moderation/users'
+
+const spammer = async (username: string) => {
+  const person = await t.make.account({ username })
+  const project = await t.make.project({ owner: person, status: 'processing', name: `Buy ${username} ${HOSTILE}` })
+  await t.deps.db.updateTable('project').set({ approved: null }).where('id', '=', project.id).execute()
+  return { ...person, project }
+}
+const status = async (project: { id: string }) => (await t.as(mira).get(`/v3/project/${project.id}`)).json().status
+
+test('a moderator finds accounts, sees what would happen, marks them as spam and undoes it', async () => {
+  const [first, second] = [await spammer('lamp-shop-1'), await spammer('lamp-shop-2')]
+  const reply = { topic: 'Spam', language: 'en', title: 'Advertising', body: 'We do not publish advertising.' }
+  const { id: replyId } = (await t.as(mira).post('/_internal/moderation/replies', reply)).json()
+  const filtered = `${path}?query=lamp-shop`
+  const moderator = visitor(t, mira.token)
+  const shown = await moderator.get(filtered)
+  assertSays(shown, 200, '2 accounts')
+  assertSays(await moderator.get(`${filtered}&published=yes`), 200, 'No accounts found')
+  assertValidHtml(shown.body)
+  assert.ok(!shown.body.includes('@example.org') && shown.body.includes('example.org'), 'only the domain')
+  assertSays(await moderator.sendFrom(shown, filtered, { do: 'spam' }), 400, 'Select at least one account')
+  const preview = await moderator.sendFrom(shown, filtered, { do: 'spam', all: 'yes' })
+  assertSays(preview, 200, 'Mark 2 accounts as spam?')
+  assertSays(preview, 200, '2 projects are rejected.')
+  assert.ok(!preview.body.includes(HOSTILE))
+  assertValidHtml(preview.body)
+  const send = { action: 'spam', ids: [first.id, second.id], do: 'confirm' }
+  const refused = await moderator.sendFrom(preview, filtered, { ...send, message: ' ', reply: '' })
+  assertSays(refused, 400, 'Mark 2 accounts as spam?')
+  assert.equal(await status(first.project), 'processing')
+  const done = await moderator.sendFrom(refused, filtered, { ...send, message: '', reply: replyId })
+  assert.equal(done.statusCode, 303, done.body)
+  const list = await moderator.get(String(done.headers.location))
+  assertSays(list, 200, '2 accounts were cleaned up.')
+  assertSays(list, 200, 'Marked as spam: 2 accounts')
+  assert.deepEqual([await status(first.project), await status(second.project)], ['rejected', 'rejected'])
+  const again = await moderator.sendFrom(refused, filtered, { ...send, message: 'Spam', reply: '' })
+  assertSays(again, 409, 'None of these accounts can be cleaned up')
+  const cleanup = /name="cleanup" value="(\w+)"/.exec(list.body)?.[1] ?? ''
+  const undone = await moderator.sendFrom(list, filtered, { do: 'undo', cleanup })
+  assertSays(await moderator.get(String(undone.headers.location)), 200, '2 accounts are restored.')
+  assert.equal(await status(first.project), 'processing')
+})
+
+test('a moderator sees no action of operators; an operator confirms the password for them', async () => {
+  const person = await spammer('carpet-shop')
+  const moderator = visitor(t, mira.token)
+  const found = `${path}?query=carpet-shop`
+  const list = await moderator.get(found)
+  assert.ok(!list.body.includes('value="delete"') && list.body.includes('value="spam"'))
+  const forged = { action: 'delete', ids: person.id, message: 'Spam', do: 'confirm' }
+  assert.equal((await moderator.sendFrom(list, found, forged)).statusCode, 403)
+  const admin = await makeMember(t)
+  await t.make.account({ role: 'admin' })
+  await t.deps.db.updateTable('account').set({ role: 'admin' }).where('id', '=', admin.id).execute()
+  const operator = visitor(t, admin.token)
+  await t.deps.db.updateTable('session').set({ confirmed_at: null }).where('account_id', '=', admin.id).execute()
+  const users = '/operator/users?email_domain=example.org'
+  const all = await operator.get(users)
+  assertSays(all, 200, `${person.username}@example.org`)
+  const preview = await operator.sendFrom(all, users, { do: 'delete', ids: person.id })
+  assertSays(preview, 200, 'The account is deleted after an hour.')
+  const send = { action: 'delete', ids: person.id, message: 'Spam', do: 'confirm' }
+  assertSays(await operator.sendFrom(preview, users, { ...send, password: 'wrong' }), 401, 'Delete one account?')
+  const done = await operator.sendFrom(preview, users, { ...send, password: PASSWORD })
+  assert.equal(done.statusCode, 303, done.body)
+  assert.equal(await status(person.project), 'rejected')
+})
+
+test('others do not see the list', async () => {
+  assert.equal((await visitor(t, (await t.make.account()).token).get(path)).statusCode, 404)
+  assert.equal((await visitor(t, mira.token).get('/operator/users')).statusCode, 404)
+  assertSays(await visitor(t, mira.token).get(`${path}?registered_from=soon`), 400, 'The first day must be a day')
+})
