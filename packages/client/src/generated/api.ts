@@ -4536,6 +4536,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/_internal/moderation/users/{id}/related": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List accounts that might belong to the same person
+         * @description Requires a token with `USER_READ`. Moderators and admins only.
+         */
+        get: operations["listRelatedAccounts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/_internal/moderation/users/{id}": {
         parameters: {
             query?: never;
@@ -9783,6 +9803,55 @@ export interface components {
                     state?: string;
                 };
             };
+        };
+        /** RelatedAccounts */
+        RelatedAccounts: {
+            /** @description At most 50 accounts, those with most relations first */
+            users: {
+                id: string;
+                username: string;
+                /** @enum {string} */
+                role: "developer" | "moderator" | "admin";
+                /** Format: date-time */
+                created: string;
+                /** @description Only for operators */
+                email: string | null;
+                email_domain: string | null;
+                two_factor: boolean;
+                suspended: boolean;
+                /** Format: date-time */
+                deletion_due: string | null;
+                /** @description Number of projects that the account owns */
+                projects: number;
+                public_projects: number;
+                /** Format: date-time */
+                last_sign_in: string | null;
+                /** @description Origins of the last 90 days */
+                origins: {
+                    /**
+                     * @description `sign_in`: the last sign-in
+                     * @enum {string}
+                     */
+                    event: "sign_up" | "sign_in";
+                    /** Format: date-time */
+                    at: string;
+                    /** @description 24 bits of an IPv4 address, 48 bits of an IPv6 address */
+                    address_range: string;
+                    /** @description Program and operating system */
+                    device: string | null;
+                }[];
+                relations: ("address" | "device" | "domain" | "link")[];
+            }[];
+            /** @description At most 50 projects of other users with the same links, newest first */
+            projects: {
+                id: string;
+                slug: string;
+                name: string;
+                status: string;
+                /** @description Link that a project of the account has too */
+                link: string;
+                owner_id: string;
+            }[];
         };
         /** Report */
         Report: {
@@ -21164,6 +21233,33 @@ export interface operations {
             400: components["responses"]["400.invalid_input.validation_error"];
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
+            default: components["responses"]["Error"];
+        };
+    };
+    listRelatedAccounts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description ID or username */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RelatedAccounts"];
+                };
+            };
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            404: components["responses"]["404.not_found"];
             default: components["responses"]["Error"];
         };
     };

@@ -60,20 +60,21 @@ export function accountsPage(pages: Pages, area: AccountArea): void {
   })
 }
 
-export function moderatedAccountsPage(pages: Pages): void {
-  accountsPage(pages, {
-    path: PATHS.moderationUsers,
-    name: 'moderateAccounts',
-    role: 'moderator',
-    actions: ['spam'],
-    accountPath: moderatedUser,
-    frame: (request, { total, body, ...of }) => {
-      const title = request.t('moderate.accounts')
-      const head = sheetHead({ title, text: request.t('moderate.accounts.text', { count: total }) })
-      return showSection(request, { ...of, section: PATHS.moderationUsers, title, body: [head, body] })
-    },
-  })
+/** The page of moderators. */
+export const MODERATOR_AREA: AccountArea = {
+  path: PATHS.moderationUsers,
+  name: 'moderateAccounts',
+  role: 'moderator',
+  actions: ['spam'],
+  accountPath: moderatedUser,
+  frame: (request, { total, body, ...of }) => {
+    const title = request.t('moderate.accounts')
+    const head = sheetHead({ title, text: request.t('moderate.accounts.text', { count: total }) })
+    return showSection(request, { ...of, section: PATHS.moderationUsers, title, body: [head, body] })
+  },
 }
+
+export const moderatedAccountsPage = (pages: Pages): void => accountsPage(pages, MODERATOR_AREA)
 
 async function loadAccounts(request: OwnRequest): Promise<AccountsData> {
   const { deps, viewer } = request
@@ -163,7 +164,7 @@ function list(request: OwnRequest, area: AccountArea, data: AccountsData, form: 
   })
   return bulkForm(page, {
     action: pathTo(page, accountsPath(area.path, choice)),
-    table: accountTable(request, area, accounts, form.list('ids')),
+    table: accountTable(request, area, accounts, undefined, form.list('ids')),
     fields: all,
     actions: area.actions.map((value) => ({ value, label: t(`moderate.cleanup.${value}`) })),
   })
@@ -174,6 +175,7 @@ export function accountTable(
   request: OwnRequest,
   area: Pick<AccountArea, 'accountPath'>,
   accounts: readonly ListedAccount[],
+  extra?: { label: string; valueOf(account: ListedAccount): string },
   picked: readonly string[] = [],
 ): Markup {
   const { page, t, viewer } = request
@@ -182,7 +184,8 @@ export function accountTable(
     { label: t('moderate.accounts.registered'), room: 'far' },
     { label: t('moderate.accounts.origin'), room: 'mid' },
     { label: t('moderate.accounts.projects'), isNumber: true },
-    { label: t('moderate.accounts.status'), room: 'mid' },
+    { label: t('moderate.accounts.status'), room: 'mid' as const },
+    ...(extra === undefined ? [] : [{ label: extra.label, room: 'mid' as const }]),
   ] as const
   const rows = accounts.map((account) => {
     const since = shortDayText(page.language, account.created)
@@ -193,12 +196,19 @@ export function accountTable(
       name: account.username,
       details,
       near: since,
-      least: [originText(account), state],
+      least: [originText(account), state, extra?.valueOf(account)],
     })
     const isPickable = account.id !== viewer.id && account.role !== 'admin' && account.service_of === null
     const pick = { value: account.id, name: account.username, isPicked: picked.includes(account.id) }
     return {
-      cells: [name, since, originText(account), wholeNumber(page.language, account.projects), state],
+      cells: [
+        name,
+        since,
+        originText(account),
+        wholeNumber(page.language, account.projects),
+        state,
+        ...(extra === undefined ? [] : [extra.valueOf(account)]),
+      ],
       ...(isPickable ? { pick } : {}),
     }
   })
@@ -219,6 +229,9 @@ function accountState(page: PageContext, account: ListedAccount): Part {
   if (isSuspended(account, page.now))
     return status(page, { kind: 'bad', icon: 'ban', label: t('moderate.accounts.suspended-now') })
   const role = account.role !== 'developer' && t(`reports.role.${account.role as (typeof ROLES)[number]}`)
-  const seen = account.seen === null ? t('moderate.accounts.never') : timeAgo(page.language, account.seen, page.now)
+  const seen =
+    account.seen === null
+      ? t('moderate.accounts.never')
+      : page.language.rich('moderate.accounts.signed-in', { time: timeAgo(page.language, account.seen, page.now) })
   return html`${role !== false && html`<span class="strong">${role}</span> `}<small>${seen}</small>`
 }

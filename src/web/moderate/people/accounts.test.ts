@@ -80,6 +80,27 @@ test('a moderator sees no action of operators; an operator confirms the password
   assert.equal(await status(person.project), 'rejected')
 })
 
+test('the page of an account shows related accounts, and leads to the preview of the same actions', async () => {
+  const [one, two] = [await spammer('sofa-shop-1'), await spammer('sofa-shop-2')]
+  for (const { id, username } of [one, two])
+    await t.deps.db
+      .updateTable('account')
+      .set({ email: `${username}@sofa.example` })
+      .where('id', '=', id)
+      .execute()
+  const moderator = visitor(t, mira.token)
+  const shown = await moderator.get(`/moderation/user/${one.id}`)
+  assertSays(shown, 200, 'Might belong to the same person')
+  assertSays(shown, 200, 'sofa-shop-2')
+  assertValidHtml(shown.body)
+  const preview = await moderator.sendFrom(shown, path, { do: 'spam', ids: [one.id, two.id] })
+  assertSays(preview, 200, 'Mark 2 accounts as spam?')
+  const operator = visitor(t, (await t.make.account({ role: 'admin' })).token)
+  const page = await operator.get(`/operator/user/${one.id}`)
+  assertSays(page, 200, 'Might belong to the same person')
+  assertValidHtml(page.body)
+})
+
 test('others do not see the list', async () => {
   assert.equal((await visitor(t, (await t.make.account()).token).get(path)).statusCode, 404)
   assert.equal((await visitor(t, mira.token).get('/operator/users')).statusCode, 404)

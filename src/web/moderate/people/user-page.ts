@@ -33,6 +33,8 @@ import { sheetHead, sheetPart } from '#web/ui/parts/frame.ts'
 import { face, note } from '#web/ui/parts/lists.ts'
 import { moderatedUser, showSection, takedownPath } from '../frame.ts'
 import { pairs, timeOf } from '../parts.ts'
+import { MODERATOR_AREA } from './accounts-page.ts'
+import { relatedPart } from './related-part.ts'
 import { historyParts, timelinePart } from './user-history.ts'
 
 type Data = { account: AccountRow; record: UserRecordView; saved: NoteRow }
@@ -51,7 +53,7 @@ export function userPage(pages: Pages): void {
     path: `${PATHS.moderation}/user/:id`,
     name: 'moderateUser',
     shows: 'The record of a user, the shared note',
-    api: 'getUserRecord getUserNote writeUserNote askOperators',
+    api: 'getUserRecord listRelatedAccounts getUserNote writeUserNote askOperators',
     load: loadUser,
     show: showUser,
     commands: { note: saveNote, ask, edit, 'remove-avatar': removeAvatar },
@@ -95,7 +97,7 @@ async function removeAvatar({ deps, viewer }: OwnRequest, { account }: Data): Pr
   return { done: 'avatar-removed' }
 }
 
-function showUser(request: OwnRequest, data: Data, state: FormState) {
+async function showUser(request: OwnRequest, data: Data, state: FormState) {
   const { page, t } = request
   const { account, record } = data
   return showSection(request, {
@@ -108,6 +110,7 @@ function showUser(request: OwnRequest, data: Data, state: FormState) {
       factsPart(request, data),
       notePart(page, data, stateOf(state, ['note'])),
       timelinePart(page, record),
+      await relatedPart(request, MODERATOR_AREA, account),
       historyParts(page, record),
       profilePart(page, data, stateOf(state, ['edit'])),
       askPart(page, data, stateOf(state, ['ask'])),

@@ -4,13 +4,14 @@ import { isSuspended } from '#features/basics/access/accounts.ts'
 import { badgesOf } from '#features/basics/access/permissions.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, userPath } from '#web/kit/paths.ts'
+import { relatedPart } from '#web/moderate/people/related-part.ts'
 import { dayText, exactTime, timeAgo, wholeNumber } from '#web/ui/format.ts'
 import { html, type Part } from '#web/ui/html.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'
 import { note } from '#web/ui/parts/lists.ts'
 import { showOperator } from '../sections.ts'
-import { accountPath, accountStatus, roleName } from './accounts.ts'
+import { accountPath, accountStatus, OPERATOR_AREA, roleName } from './accounts.ts'
 import { credentialPages, loadAccount, type ManagedAccount, rankPages, suspensionPages } from './confirmed.ts'
 
 export function userPages(pages: Pages): void {
@@ -30,7 +31,12 @@ async function showAccount(request: OwnRequest): Promise<FastifyReply> {
     heading: account.username,
     facts: [accountStatus(page, account), roleName(page, account.role)],
     action: html`<a class="button" href="${pathTo(page, userPath(account.username))}">${t('ops.account.profile')}</a>`,
-    body: [stateNote(page, data), factsPart(page, data), decisionsPart(page, data)],
+    body: [
+      stateNote(page, data),
+      factsPart(page, data),
+      decisionsPart(page, data),
+      await relatedPart(request, OPERATOR_AREA, account),
+    ],
   })
 }
 

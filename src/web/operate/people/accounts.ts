@@ -5,6 +5,7 @@ import type { AccountRow } from '#features/people/users/queries.ts'
 import type { Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { accountsPage } from '#web/moderate/people/accounts-page.ts'
+import type { AccountArea } from '#web/moderate/people/accounts-request.ts'
 import type { Part } from '#web/ui/html.ts'
 import type { PageContext } from '#web/ui/page-context.ts'
 import { status } from '#web/ui/parts/status.ts'
@@ -12,23 +13,24 @@ import { showOperator } from '../sections.ts'
 
 export const accountPath = (id: string): string => `${PATHS.operatorUser}/${id}`
 
-export function accountPages(pages: Pages): void {
-  accountsPage(pages, {
-    path: PATHS.operatorUsers,
-    name: 'operateAccounts',
-    role: 'admin',
-    actions: CLEANUP_ACTIONS,
-    api: 'listSuspendedUsers listDeletedUsers',
-    accountPath,
-    frame: (request, { total, ...of }) =>
-      showOperator(request, {
-        ...of,
-        section: PATHS.operatorUsers,
-        heading: request.t('ops.accounts'),
-        text: request.t('moderate.accounts.text', { count: total }),
-      }),
-  })
+/** The page of operators. */
+export const OPERATOR_AREA: AccountArea = {
+  path: PATHS.operatorUsers,
+  name: 'operateAccounts',
+  role: 'admin',
+  actions: CLEANUP_ACTIONS,
+  api: 'listSuspendedUsers listDeletedUsers',
+  accountPath,
+  frame: (request, { total, ...of }) =>
+    showOperator(request, {
+      ...of,
+      section: PATHS.operatorUsers,
+      heading: request.t('ops.accounts'),
+      text: request.t('moderate.accounts.text', { count: total }),
+    }),
 }
+
+export const accountPages = (pages: Pages): void => accountsPage(pages, OPERATOR_AREA)
 
 export function roleName(page: PageContext, role: string): string {
   const { t } = page.language

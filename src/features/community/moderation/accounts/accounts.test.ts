@@ -89,6 +89,47 @@ test('an account has its origin and its figures; only operators see email addres
   assert.equal(many.length, few.length)
 })
 
+test('related accounts have the address range, the device, the email domain or a link in common', async () => {
+  const [near, far] = await t.make.people(2)
+  await place(near, { address_range: '203.0.113.0/24', user_agent: 'near/1' })
+  await place(far, { address_range: '198.51.100.0/24', user_agent: 'far/1' })
+  await change(near, { email: 'near@spam.example' })
+  await change(far, { email: 'far@other.example' })
+  const links = (wiki: string) => JSON.stringify({ wiki })
+  const [own, same, other] = [
+    await t.make.project({ owner: old }),
+    await t.make.project({ owner: far }),
+    await t.make.project({ owner: far }),
+  ]
+  for (const [project, url] of [
+    [own, 'https://lamps.example/shop'],
+    [same, 'https://lamps.example/SHOP/'],
+    [other, 'https://lamps.example/other'],
+  ] as const)
+    await t.deps.db
+      .updateTable('project')
+      .set({ link_urls: links(url) })
+      .where('id', '=', project.id)
+      .execute()
+  const answer = await t.as(mira).get(`/_internal/moderation/users/${old.id}/related`)
+  assert.equal(answer.statusCode, 200, answer.body)
+  const { users, projects } = answer.json()
+  assert.deepEqual(
+    users.map(({ id, relations, email }: Record<string, unknown>) => [id, relations, email]),
+    [
+      [near.id, ['address', 'domain'], null],
+      [far.id, ['link'], null],
+      [member.id, ['device'], null],
+    ],
+  )
+  assert.deepEqual(
+    projects.map(({ id, link, owner_id }: Record<string, unknown>) => [id, link, owner_id]),
+    [[same.id, 'https://lamps.example/shop', far.id]],
+  )
+  assertError(await t.as(old).get(`/_internal/moderation/users/${old.id}/related`), 403, 'unauthorized')
+  assertError(await t.as(mira).get('/_internal/moderation/users/zzzzzzzz/related'), 404, 'not_found')
+})
+
 test('a wrong filter is named, and others see nothing', async () => {
   for (const [field, value] of [
     ['address_range', 'here'],

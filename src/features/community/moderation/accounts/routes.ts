@@ -1,11 +1,14 @@
 // The list of accounts, for moderators and operators.
+import { UserParams } from '#features/basics/access/requests.ts'
 import { requireViewer } from '#features/basics/authentication/access-control.ts'
+import { getAccountByName } from '#features/people/users/queries.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { seesEmails } from './policy.ts'
 import { listFilteredAccounts } from './queries.ts'
+import { listRelated } from './related.ts'
 import { ACCOUNTS_MAX, AccountsQuery, toAccountFilter } from './requests.ts'
-import { AccountListView, toListedAccountView } from './views.ts'
+import { AccountListView, RelatedView, toListedAccountView, toRelatedView } from './views.ts'
 
 export function accountListRoute(app: App, deps: Pick<Deps, 'db' | 'now'>): void {
   app.get('/moderation/users', {
@@ -24,6 +27,20 @@ export function accountListRoute(app: App, deps: Pick<Deps, 'db' | 'now'>): void
       const page = { filter: toAccountFilter(query), sort, limit, offset }
       const { accounts, total } = await listFilteredAccounts(deps.db, page, reading)
       return { total, users: accounts.map((account) => toListedAccountView(viewer, account, deps.now())) }
+    },
+  })
+  app.get('/moderation/users/:id/related', {
+    config: { auth: { scope: ['USER_READ'] }, role: 'moderator' },
+    schema: {
+      operationId: 'listRelatedAccounts',
+      summary: 'List accounts that might belong to the same person',
+      params: UserParams,
+      response: { 200: RelatedView },
+    },
+    handler: async (req) => {
+      const { id } = await getAccountByName(deps.db, req.params.id, { withLeaving: true })
+      const related = await listRelated(deps.db, id, new Date(deps.now()))
+      return toRelatedView(requireViewer(req), related, deps.now())
     },
   })
 }

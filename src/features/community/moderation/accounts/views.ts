@@ -6,6 +6,7 @@ import { Role } from '#features/people/users/views.ts'
 import { NamedObject, Nullable, Timestamp, toView } from '#lib/schema/schema-parts.ts'
 import { seesEmails } from './policy.ts'
 import type { ListedAccount } from './queries.ts'
+import { RELATIONS, type Related } from './related.ts'
 
 const OriginView = Type.Object({
   event: Type.Enum(['sign_up', 'sign_in'], { description: '`sign_in`: the last sign-in' }),
@@ -33,6 +34,38 @@ const ListedAccountView = NamedObject('ListedAccount', {
 export const AccountListView = NamedObject('AccountList', {
   total: Type.Integer(),
   users: Type.Array(ListedAccountView),
+})
+
+export const RelatedView = NamedObject('RelatedAccounts', {
+  users: Type.Array(
+    Type.Object({
+      ...ListedAccountView.properties,
+      relations: Type.Array(
+        Type.Enum([...RELATIONS], {
+          description:
+            '`address`: the same address range within 90 days. `device`: the same User-Agent. `domain`: the same email domain. ' +
+            '`link`: a project with the same link',
+        }),
+      ),
+    }),
+    { description: 'At most 50 accounts, those with most relations first' },
+  ),
+  projects: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      slug: Type.String(),
+      name: Type.String(),
+      status: Type.String(),
+      link: Type.String({ description: 'Link that a project of the account has too' }),
+      owner_id: Type.String(),
+    }),
+    { description: 'At most 50 projects of other users with the same links, newest first' },
+  ),
+})
+
+export const toRelatedView = (viewer: Viewer, { accounts, projects }: Related, nowMs: number) => ({
+  users: accounts.map((account) => ({ ...toListedAccountView(viewer, account, nowMs), relations: account.relations })),
+  projects,
 })
 
 export const emailDomain = ({ email }: { email: string | null }): string | null =>
