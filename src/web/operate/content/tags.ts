@@ -145,7 +145,7 @@ function searchPart(page: PageContext, list: TagListName, text: string): Markup 
     isOptional: true,
     isUnmarked: true,
   })
-  const content = html`<form method="get" action="${pathTo(page, listPath(list))}" role="search" class="stack">${field}<div class="line"><button>${t('ops.accounts.find')}</button></div></form>`
+  const content = html`<form method="get" action="${pathTo(page, listPath(list))}" role="search" class="stack">${field}<div class="line"><button>${t('ops.tags.find')}</button></div></form>`
   return sheetPart({ id: 'search', content })
 }
 
