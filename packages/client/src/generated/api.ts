@@ -6918,6 +6918,8 @@ export interface components {
                     total: number | null;
                 } | null;
             } | null;
+            /** @description Why the last requested or scheduled backup failed */
+            failure: string | null;
             /** @description Whether a verification waits or runs */
             verifying: boolean;
             last_verification: {

@@ -64,7 +64,11 @@ function showBackups(request: OwnRequest, { backups, of }: Shown, form: FormStat
     text: t('operate.backups.text'),
     action: html`<div class="line end">${canMake && button('make', t('operate.backups.now'))}${isEncrypted && button('download', t('operate.backups.download'))}</div>`,
     form,
-    notes: [ageNote(page, backups[0]), of.listed !== null && targetNote(page, of.listed.error)],
+    notes: [
+      ageNote(page, backups[0]),
+      badNote(page, t('operate.backups.failed'), of.failure),
+      of.listed !== null && badNote(page, t('operate.backups.unreadable'), of.listed.error),
+    ],
     body: [
       of.making !== null && makingPart(page, of.making),
       schedulePart(request, of),
@@ -90,10 +94,9 @@ function ageNote(page: PageContext, newest: BackupView | undefined): Part {
   return note(page, 'warn', html`<p>${page.language.t('operate.problem.backup_old', { days })}</p>`)
 }
 
-function targetNote(page: PageContext, error: string | null): Part {
-  if (error === null) return null
-  const title = page.language.t('operate.backups.unreadable')
-  return note(page, 'bad', html`<p class="strong">${title}</p><p lang="en" dir="auto">${error}</p>`)
+function badNote(page: PageContext, title: string, reason: string | null): Part {
+  if (reason === null) return null
+  return note(page, 'bad', html`<p class="strong">${title}</p><p lang="en" dir="auto">${reason}</p>`)
 }
 
 /** The progress of the backup that waits or runs; the script loads it again. */

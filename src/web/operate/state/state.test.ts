@@ -299,6 +299,8 @@ test('a backup at the target is made and verified from the page', async () => {
     const waiting = await operator.get(path)
     assertSays(waiting, 200, 'The backup waits for a worker.')
     assert.ok(waiting.body.includes('data-refresh') && !waiting.body.includes('Back up now'))
+    await own.runJobs()
+    assertSays(await operator.get(path), 200, 'The last backup failed')
     await own.deps.pool.query('delete from graphile_worker._private_jobs')
     const name = 'depot-20261129T031500000Z-abcd1234'
     await mkdir(join(folder, 'objects'))

@@ -44,6 +44,7 @@ export async function loadBackupTarget({
             })),
           },
     making: making === undefined ? null : progressOf(making, progress),
+    failure: jobs.find(({ task, state }) => task === 'backups.make' && state === 'failed')?.error ?? null,
     verifying: verifying !== undefined,
     last_verification: await findVerification(db),
   }

@@ -61,6 +61,7 @@ export const BackupTargetView = NamedObject('BackupTarget', {
       { description: 'The backup that waits or runs' },
     ),
   ),
+  failure: Nullable(Type.String({ description: 'Why the last requested or scheduled backup failed' })),
   verifying: Type.Boolean({ description: 'Whether a verification waits or runs' }),
   last_verification: Nullable(
     Type.Object({
