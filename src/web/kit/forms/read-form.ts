@@ -40,7 +40,7 @@ export const SMALL_FORMS: FormLimits = {
 
 /** A file that is larger than its limit has no content; using it throws `refusal`. */
 type Upload = { filename: string; bytes: Buffer; refusal?: ApiError }
-type ParsedForm = Record<string, string | Upload | Upload[]>
+type ParsedForm = Record<string, string | Upload | (string | Upload)[]>
 
 /** Registers parsers for forms in this scope, and removes all other parsers. An uploaded file is in the field of its name. */
 export async function registerFormParsers(app: App, limits: FormLimits): Promise<void> {
@@ -110,7 +110,10 @@ async function readUpload(req: MultipartRequest, limits: FormLimits): Promise<Pa
       left.fields -= 1
       left.formBytes -= size
       if (left.fields < 0 || left.formBytes < 0) throw invalidForm()
-      if (name !== '__proto__') form[name] = withoutMark(bytes.toString('utf8')).slice(0, limits.fieldLength)
+      if (name === '__proto__') return
+      const value = withoutMark(bytes.toString('utf8')).slice(0, limits.fieldLength)
+      const known = form[name]
+      form[name] = known === undefined ? value : [known, value].flat()
       return
     }
     const { bytes, size } = await readBytes(stream, limits.fileBytes)

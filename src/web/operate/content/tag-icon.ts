@@ -8,16 +8,17 @@ import { type FormErrors, fileField, hiddenField } from '#web/ui/parts/fields.ts
 
 /** Characters of an icon. */
 const ICON_LENGTH_MAX = 8192
-const FIELD = 'icon_file'
+/** Name of the file field. The field `icon` contains the present icon. */
+export const ICON_FILE = 'icon_file'
 
 /** Returns the uploaded icon without anything but its drawing, otherwise the icon that the form contains. */
 export async function readIcon(body: unknown, current: string): Promise<string> {
-  const file = (body as Readonly<Record<string, unknown>>)[FIELD]
+  const file = (body as Readonly<Record<string, unknown>>)[ICON_FILE]
   if (typeof file !== 'object') return current
-  const { bytes, ext } = uploadedImage(body, FIELD, ICON_LENGTH_MAX)
-  if (ext !== 'svg') throw invalidInput('must be an SVG file', FIELD)
-  const svg = (await cleanSvg(bytes.toString('utf8'), FIELD)).trim()
-  if (svg.length > ICON_LENGTH_MAX) throw invalidInput(`must have at most ${ICON_LENGTH_MAX} characters`, FIELD)
+  const { bytes, ext } = uploadedImage(body, ICON_FILE, ICON_LENGTH_MAX)
+  if (ext !== 'svg') throw invalidInput('must be an SVG file', ICON_FILE)
+  const svg = (await cleanSvg(bytes.toString('utf8'), ICON_FILE)).trim()
+  if (svg.length > ICON_LENGTH_MAX) throw invalidInput(`must have at most ${ICON_LENGTH_MAX} characters`, ICON_FILE)
   return svg
 }
 
@@ -26,14 +27,14 @@ export async function iconField(page: PageContext, icon: string, errors: FormErr
   const { t } = page.language
   const shown = icon === '' ? undefined : await drawn(icon)
   return html`${hiddenField('icon', icon)}${fileField(page, {
-    name: FIELD,
+    name: ICON_FILE,
     label: t('ops.tags.icon'),
     hint: t('ops.tags.icon.hint'),
     accept: '.svg,image/svg+xml',
     maxBytes: ICON_LENGTH_MAX,
     isOptional: icon !== '',
     isUnmarked: true,
-    errors: errors.map((error) => (error.field === 'icon' ? { ...error, field: FIELD } : error)),
+    errors,
   })}${shown !== undefined && html`<p class="tag-icon">${shown} ${t('ops.tags.icon.present')}</p>`}
 <div class="line"><button name="do" value="preview" formnovalidate>${t('ops.tags.icon.preview')}</button></div>`
 }

@@ -23,7 +23,7 @@ import { form, hiddenField, textField } from '#web/ui/parts/fields.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'
 import { showOperator } from '../sections.ts'
 import { headingOf, LABELS, TAG_FIELDS } from './tag-fields.ts'
-import { readIcon } from './tag-icon.ts'
+import { ICON_FILE, readIcon } from './tag-icon.ts'
 import { listName, listOf, listPath, tagPath } from './tag-rows.ts'
 
 type TagPage = { list: TagListName; tags: EditableTags[TagListName]; id: string; row: TagRow; uses: UsesOfTag }
@@ -87,7 +87,15 @@ async function saveNewTag(request: OwnRequest, list: TagListName, state: FormSta
   return { done: 'tag-saved', path: listPath(list) }
 }
 
-async function showNewTag(request: OwnRequest, list: TagListName, state: FormState) {
+/** The icon is sent in a file field, so its errors belong to this field. */
+function withIconErrors(list: TagListName, state: FormState): FormState {
+  if (!hasIcon(list)) return state
+  const errors = state.errors.map((error) => (error.field === 'icon' ? { ...error, field: ICON_FILE } : error))
+  return { ...state, errors }
+}
+
+async function showNewTag(request: OwnRequest, list: TagListName, submitted: FormState) {
+  const state = withIconErrors(list, submitted)
   const { page, t, deps } = request
   const fields = await TAG_FIELDS[list].draw({ page, taxonomy: deps.taxonomy, state, row: undefined })
   return showOperator(request, {
@@ -178,9 +186,10 @@ async function remove({ deps, viewer, field }: OwnRequest, { list, id }: TagPage
 /** Lists that are longer suggest no names: the page would be several times as large. */
 const SUGGESTED_MAX = 200
 
-async function showTag(request: OwnRequest, data: TagPage, state: FormState) {
+async function showTag(request: OwnRequest, data: TagPage, submitted: FormState) {
   const { page, t, deps } = request
   const { list, id, row, uses, tags } = data
+  const state = withIconErrors(list, submitted)
   const name = nameOf(row)
   const fields = await TAG_FIELDS[list].draw({ page, taxonomy: deps.taxonomy, state, row })
   const part = (of: { id: string; title?: string; text?: Part; content: Part; hasFile?: boolean }) =>

@@ -69,6 +69,8 @@ test('errors are next to their fields, and the form keeps what was entered', asy
     const refused = await add(list, fields)
     assertSays(refused, 400, message)
     assertValidHtml(refused.body)
+    for (const [, id] of refused.body.matchAll(/<li[^>]*><a href="#([a-z_]+)">/g))
+      assert.match(refused.body, new RegExp(`id="${id}"`), 'the summary leads to the field')
     assert.ok(!refused.body.includes(HOSTILE))
   }
   assertSays(await operator.get(pageOf('categories', 'mod:nothing')), 404, '</html>')
@@ -113,21 +115,59 @@ test('tags of every list are added and changed by fields; what the form does not
   assert.deepEqual((await rowOf('games', 'slug', 'blocks'))?.['icon'], null)
 })
 
+/** Sends the form of a page as browsers send a form with a file. */
+async function upload(
+  path: string,
+  fields: readonly (readonly [string, string])[],
+  svg: string,
+  filename = 'icon.svg',
+) {
+  const form = new FormData()
+  for (const field of Object.entries(hiddenFields(await operator.get(path), path))) form.append(...field)
+  for (const field of fields) form.append(...field)
+  form.append('icon_file', new Blob([svg]), filename)
+  const request = new Request('http://depot.test', { method: 'POST', body: form })
+  const cookie = [...operator.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  const headers = { cookie, accept: 'text/html', 'content-type': request.headers.get('content-type') ?? '' }
+  return t.inject({ method: 'POST', url: path, payload: Buffer.from(await request.arrayBuffer()), headers })
+}
+
+test('several choices and an icon are sent together', async () => {
+  const choices = [
+    ['name', 'lamp-loader'],
+    ['project_types', 'mod'],
+    ['project_types', 'plugin'],
+    ['games', 'minecraft-java'],
+    ['fields', 'game_versions'],
+    ['fields', 'environment'],
+    ['offered', 'yes'],
+    ['do', 'save'],
+  ] as const
+  const answer = await upload(`${TAGS}/loaders/new`, choices, SVG)
+  assertLeads(answer, saved('loaders'))
+  const row = await rowOf('loaders', 'name', 'lamp-loader')
+  assert.deepEqual(
+    [row?.['project_types'], row?.['fields']],
+    [
+      ['mod', 'plugin'],
+      ['game_versions', 'environment'],
+    ],
+  )
+})
+
 test('an icon is uploaded with a preview, and only its drawing is stored', async () => {
   const path = pageOf('categories', 'mod:magic')
-  const send = async (command: string, svg: string, filename = 'icon.svg') => {
-    const shown = await operator.get(path)
-    const form = new FormData()
-    for (const [name, value] of Object.entries(hiddenFields(shown, path))) form.append(name, value)
-    form.append('header', 'categories')
-    form.append('offered', 'yes')
-    form.append('do', command)
-    form.append('icon_file', new Blob([svg]), filename)
-    const request = new Request('http://depot.test', { method: 'POST', body: form })
-    const cookie = [...operator.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-    const headers = { cookie, accept: 'text/html', 'content-type': request.headers.get('content-type') ?? '' }
-    return t.inject({ method: 'POST', url: path, payload: Buffer.from(await request.arrayBuffer()), headers })
-  }
+  const send = (command: string, svg: string, filename?: string) =>
+    upload(
+      path,
+      [
+        ['header', 'categories'],
+        ['offered', 'yes'],
+        ['do', command],
+      ],
+      svg,
+      filename,
+    )
   const before = (await rowOf('categories', 'name', 'magic'))?.['icon']
   const evil = SVG.replace('<circle', '<script>alert(1)</script><circle onload="alert(1)"')
   const preview = await send('preview', evil)
