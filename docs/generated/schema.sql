@@ -1658,6 +1658,8 @@ CREATE INDEX audit_entry_at_idx ON public.audit_entry USING btree (at);
 
 CREATE INDEX audit_entry_sign_in_idx ON public.audit_entry USING btree (actor_id, at) WHERE (action = ANY (ARRAY['account.created'::text, 'account.signed_in'::text]));
 
+CREATE INDEX audit_entry_subject_id_idx ON public.audit_entry USING btree (subject_id, id) WHERE (subject_id IS NOT NULL);
+
 CREATE INDEX audit_entry_subject_idx ON public.audit_entry USING btree (subject_kind, subject_id, id);
 
 CREATE INDEX blocked_content_takedown_id ON public.blocked_content USING btree (takedown_id);

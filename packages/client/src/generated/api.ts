@@ -5183,7 +5183,9 @@ export interface paths {
         };
         /**
          * List the entries of the audit log, newest first
-         * @description Operators only: requires the header `X-Admin-Key` or the session of an admin.
+         * @description With `query` or `staff`, a page searches 20,000 entries. It can have fewer entries than `limit` although `next` is not null.
+         *
+         *     Operators only: requires the header `X-Admin-Key` or the session of an admin.
          */
         get: operations["listAuditEntries"];
         put?: never;
@@ -22253,6 +22255,10 @@ export interface operations {
                 since?: string;
                 /** @description Entries before this time */
                 until?: string;
+                /** @description Part of the action, details, ID, IP address or of a current username, in any case */
+                query?: string;
+                /** @description Whether to return only actions of moderators, operators and commands */
+                staff?: boolean;
                 /** @description `next` of the previous page */
                 before?: number;
                 /** @description Maximum number of entries */
@@ -22295,6 +22301,10 @@ export interface operations {
                 since?: string;
                 /** @description Entries before this time */
                 until?: string;
+                /** @description Part of the action, details, ID, IP address or of a current username, in any case */
+                query?: string;
+                /** @description Whether to return only actions of moderators, operators and commands */
+                staff?: boolean;
                 /** @description `jsonl`: one JSON object per line. `csv`: CSV (RFC 4180) */
                 format?: "jsonl" | "csv";
             };

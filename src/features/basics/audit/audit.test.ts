@@ -10,7 +10,7 @@ import { DAY_MS } from '#lib/time.ts'
 import { ADMIN_KEY, testApp } from '#test/support/app/test-app.ts'
 import { assertError, makeMember, PASSWORD, signIn } from '#test/support/http/account-steps.ts'
 import { AUDIT_ACTIONS } from './actions.ts'
-import { SYSTEM } from './actor.ts'
+import { ownerAt, SYSTEM } from './actor.ts'
 import { recordAudit } from './record-audit.ts'
 import type { AuditEntryView } from './views.ts'
 
@@ -294,4 +294,39 @@ test('every action of the table is recorded somewhere', () => {
     AUDIT_ACTIONS.filter((action) => !source.includes(`'${action}'`)),
     [],
   )
+})
+
+test('a text and actions of staff are searched in steps, so that a large log stays fast', async () => {
+  const admin = await t.make.account({ role: 'admin' })
+  const [mira, ann] = [await t.make.account({ role: 'moderator', username: 'searched-mira' }), await t.make.account()]
+  const subject = { kind: 'report', id: 'SearchMe' } as const
+  const write = (actor: Parameters<typeof recordAudit>[1]['actor'], details: Record<string, string>) =>
+    recordAudit(t.deps.db, { action: 'report.closed', actor, subject, details })
+  await write(ownerAt(mira.id, { ip: '192.0.2.9' }), { note: '100%_sure' })
+  await write(ownerAt(ann.id, { ip: '192.0.2.10' }), { note: 'other' })
+  const list = async (query: Record<string, string>) => {
+    const answer = await t.as(admin).get('/_internal/admin/audit-log', { query })
+    assert.equal(answer.statusCode, 200, answer.body)
+    return answer.json() as { entries: { details: { note?: string } }[]; next: number | null }
+  }
+  const notes = async (query: Record<string, string>) =>
+    (await list({ subject_id: subject.id, ...query })).entries.map(({ details }) => details.note)
+  for (const query of ['100%_SURE', 'searched-MIRA', '192.0.2.9', ' 100%_sure '])
+    assert.deepEqual(await notes({ query }), ['100%_sure'], query)
+  assert.deepEqual(await notes({ query: '100_' }), [], 'signs of patterns mean themselves')
+  assert.deepEqual(await notes({ query: 'SearchMe' }), ['other', '100%_sure'])
+  assert.deepEqual(await notes({ staff: 'true' }), ['100%_sure'])
+  assert.deepEqual(await notes({ staff: 'false' }), ['other', '100%_sure'])
+  await sql`insert into audit_entry (action, actor_kind) select 'job.retried', 'system' from generate_series(1, 20005)`.execute(
+    t.deps.db,
+  )
+  const first = await list({ query: '100%_sure' })
+  assert.deepEqual(first.entries, [])
+  assert.ok(first.next !== null)
+  const second = await list({ query: '100%_sure', before: String(first.next) })
+  assert.equal(second.entries.length, 1)
+  const exported = await t.as(admin).get('/_internal/admin/audit-log/export', { query: { query: '100%_sure' } })
+  assert.equal(exported.body.trim().split('\n').length, 1)
+  const refused = await t.as(admin).get('/_internal/admin/audit-log', { query: { query: 'x'.repeat(129) } })
+  assert.equal(refused.statusCode, 400)
 })

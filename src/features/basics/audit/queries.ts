@@ -22,6 +22,44 @@ export function listEntries(
     .execute()
 }
 
+/** Number of entries that a page searches for a text or for actions of staff, so that a page of a large log stays fast. */
+const SEARCHED_MAX = 20_000
+
+/**
+ * Returns a page of the entries that match, newest first, and `before` of the next page. With a text or `isStaff`, the page can
+ * have fewer entries than `limit`, although more follow: then the next page continues the search.
+ */
+export async function listEntryPage(
+  db: Db,
+  filter: AuditFilter,
+  { before, limit }: { before?: number | undefined; limit: number },
+): Promise<{ rows: AuditRow[]; next: number | null }> {
+  const { text, isStaff = false, ...indexed } = filter
+  const isSearch = text !== undefined || isStaff
+  const edge = isSearch ? await findSearchEdge(db, indexed, before) : undefined
+  const found = await selectEntries(db, filter)
+    .$if(before !== undefined, (query) => query.where('audit_entry.id', '<', before ?? 0))
+    .$if(edge !== undefined, (query) => query.where('audit_entry.id', '>=', edge ?? 0))
+    .orderBy('audit_entry.id', 'desc')
+    .limit(limit + 1)
+    .execute()
+  const rows = found.slice(0, limit)
+  if (found.length > limit) return { rows, next: rows.at(-1)?.id ?? null }
+  return { rows, next: edge ?? null }
+}
+
+/** Returns the ID of the last entry that a page searches, or undefined if fewer entries are left. */
+async function findSearchEdge(db: Db, filter: AuditFilter, before: number | undefined): Promise<number | undefined> {
+  const row = await selectFiltered(db, filter)
+    .select('audit_entry.id')
+    .$if(before !== undefined, (query) => query.where('audit_entry.id', '<', before ?? 0))
+    .orderBy('audit_entry.id', 'desc')
+    .offset(SEARCHED_MAX - 1)
+    .limit(1)
+    .executeTakeFirst()
+  return row?.id
+}
+
 /** Returns the entries that match the filter and follow the entry `after`, oldest first. */
 export function listEntriesAfter(
   db: Db,
@@ -32,15 +70,27 @@ export function listEntriesAfter(
 }
 
 function selectEntries(db: Db, filter: AuditFilter) {
-  const { ofModeration = false, action, actorId, accountId, subject, since, until } = filter
+  return selectFiltered(db, filter)
+    .selectAll('audit_entry')
+    .select(['actor.username as actor_name', 'subject.username as subject_name'])
+}
+
+function selectFiltered(db: Db, filter: AuditFilter) {
+  const { ofModeration = false, action, actorId, accountId, subject, since, until, text, isStaff = false } = filter
+  const pattern = `%${text?.replace(/[\\%_]/g, (sign) => `\\${sign}`) ?? ''}%`
   return db
     .selectFrom('audit_entry')
     .leftJoin('account as actor', 'actor.id', 'audit_entry.actor_id')
     .leftJoin('account as subject', (join) =>
       join.onRef('subject.id', '=', 'audit_entry.subject_id').on('audit_entry.subject_kind', '=', 'user'),
     )
-    .selectAll('audit_entry')
-    .select(['actor.username as actor_name', 'subject.username as subject_name'])
+    .$if(isStaff, (query) =>
+      query.where(sql<boolean>`(actor.role <> 'developer' or actor_kind in ('operator', 'command'))`),
+    )
+    .$if(text !== undefined, (query) =>
+      query.where(sql<boolean>`concat_ws(' ', action, subject_kind, subject_id, address, actor.username, subject.username,
+        details::text) ilike ${pattern}`),
+    )
     .$if(ofModeration, (query) =>
       query.where((eb) =>
         eb.or([

@@ -37,8 +37,24 @@ const pageFields = {
   ),
 }
 
+/** Filters of operators, which read entries one after the other. */
+const searchFields = {
+  query: Type.Optional(
+    Type.String({
+      maxLength: 128,
+      description: 'Part of the action, details, ID, IP address or of a current username, in any case',
+    }),
+  ),
+  staff: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: 'Whether to return only actions of moderators, operators and commands',
+    }),
+  ),
+}
+
 /** Filter and pagination of the audit log. */
-export const AuditQuery = Type.Object({ ...filterFields, ...pageFields })
+export const AuditQuery = Type.Object({ ...filterFields, ...searchFields, ...pageFields })
 
 const LOGGED_ACTIONS = [...MODERATOR_ACTIONS, ...SHARED_ACTIONS] as const
 
@@ -54,6 +70,7 @@ export const OwnAuditQuery = Type.Object(pageFields)
 
 export const AuditExportQuery = Type.Object({
   ...filterFields,
+  ...searchFields,
   format: Type.Optional(
     Type.Enum(['jsonl', 'csv'], {
       default: 'jsonl',
@@ -71,9 +88,13 @@ export type AuditFilter = {
   subject?: { kind?: SubjectKind | undefined; id?: string | undefined } | undefined
   since?: Date | undefined
   until?: Date | undefined
+  /** Part of the entry or of a username; absent to match all. */
+  text?: string | undefined
+  /** Whether to return only what moderators, operators and commands did. */
+  isStaff?: boolean
 }
 
-/** @throws ApiError `invalid_input` if `until` is not after `since`, `decoding_error` if an ID is invalid. */
+/** `query` and `staff` are absent in the log of moderators. @throws ApiError `invalid_input` if `until` is not after `since`, `decoding_error` if an ID is invalid. */
 export function toAuditFilter(query: Omit<Static<typeof AuditQuery>, 'before' | 'limit'>): AuditFilter {
   const since = query.since === undefined ? undefined : new Date(query.since)
   const until = query.until === undefined ? undefined : new Date(query.until)
@@ -81,5 +102,7 @@ export function toAuditFilter(query: Omit<Static<typeof AuditQuery>, 'before' | 
     throw invalidInput('until must be after since', 'until')
   const idOf = (field: 'actor' | 'user') => (query[field] === undefined ? undefined : parseId(query[field], field))
   const subject = { kind: query.subject_kind, id: query.subject_id }
-  return { action: query.action, actorId: idOf('actor'), accountId: idOf('user'), subject, since, until }
+  const text = query.query?.trim() ?? ''
+  const search = { text: text === '' ? undefined : text, isStaff: query.staff === true }
+  return { action: query.action, actorId: idOf('actor'), accountId: idOf('user'), subject, since, until, ...search }
 }

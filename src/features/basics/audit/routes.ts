@@ -9,7 +9,7 @@ import { sendRaw } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { exportEntries } from './export-entries.ts'
-import { type AuditRow, listEntries } from './queries.ts'
+import { type AuditRow, listEntryPage } from './queries.ts'
 import {
   AuditExportQuery,
   type AuditFilter,
@@ -36,6 +36,8 @@ export function auditOperatorRoutes(app: App, { db }: Pick<Deps, 'db'>): void {
       schema: {
         operationId: 'listAuditEntries',
         summary: 'List the entries of the audit log, newest first',
+        description:
+          'With `query` or `staff`, a page searches 20,000 entries. It can have fewer entries than `limit` although `next` is not null.',
         querystring: AuditQuery,
         response: { 200: AuditPage },
       },
@@ -107,14 +109,12 @@ export function moderationLogRoute(app: App, { db }: Pick<Deps, 'db'>): void {
 
 type Page = { before?: number | undefined; limit?: number | undefined }
 
-/** Reads one entry more than the page contains, to know whether another page follows. */
 async function readPage<View>(
   db: Db,
   filter: AuditFilter,
   { before, limit = 100 }: Page,
   toView: (row: AuditRow) => View,
 ): Promise<{ next: number | null; entries: View[] }> {
-  const rows = await listEntries(db, filter, { before, limit: limit + 1 })
-  const next = rows.length > limit ? (rows[limit - 1]?.id ?? null) : null
-  return { next, entries: rows.slice(0, limit).map(toView) }
+  const { rows, next } = await listEntryPage(db, filter, { before, limit })
+  return { next, entries: rows.map(toView) }
 }

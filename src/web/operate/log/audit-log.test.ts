@@ -4,6 +4,7 @@ import { AUDIT_ACTIONS } from '#features/basics/audit/actions.ts'
 import { COMMAND, ownerAt } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { assertValidHtml } from '#test/support/http/html-page.ts'
 import { assertSays, type Visitor, visitor } from '#test/support/http/visitor.ts'
 import { isMessageKey } from '#web/ui/languages.ts'
 
@@ -94,4 +95,33 @@ test('the export has the filtered entries as CSV and JSON', async () => {
   assert.match(String(json.headers['content-disposition']), /audit-log\.jsonl/)
   const moderator = visitor(t, (await t.make.account({ role: 'moderator' })).token)
   assert.equal((await moderator.get(`${PATH}/export`)).statusCode, 404)
+})
+
+test('entries name their objects with links; objects are found by name, texts and staff by fields, days by a picker', async () => {
+  const project = await t.make.project({ name: 'Lantern <b>', owner: await t.make.account({ username: 'nell' }) })
+  const version = await t.make.version({ project, version_number: '4.2.0' })
+  const mira = await t.make.account({ role: 'moderator', username: 'mira' })
+  const actor = ownerAt(mira.id, { ip: '192.0.2.8' })
+  const subject = { kind: 'version', id: version.id } as const
+  await recordAudit(t.deps.db, { action: 'version.deleted', actor, subject, details: { project: project.id } })
+  const about = { kind: 'project', id: project.id } as const
+  await recordAudit(t.deps.db, {
+    action: 'project.changed',
+    actor: ownerAt(hollisId, { ip: '192.0.2.7' }),
+    subject: about,
+  })
+  const page = await admin.get(`${PATH}?subject_id=${project.slug}`)
+  assert.equal(rowsOf(page.body), 1)
+  assert.match(page.body, new RegExp(`<a href="/project/${project.id}"><bdi>Lantern &lt;b&gt;</bdi></a>`))
+  assertValidHtml(page.body)
+  const staff = await admin.get(`${PATH}?staff=true&query=version.del`)
+  assert.equal(rowsOf(staff.body), 1)
+  assertSays(staff, 200, 'Lantern <b> 4.2.0')
+  assert.ok(!staff.body.includes(`<code>${version.id}</code>`), 'names instead of IDs')
+  const link = /href="(\/project\/[^"]*\/version\/\w+)"/.exec(staff.body)?.[1] ?? assert.fail('no link to the version')
+  assert.ok([200, 301].includes((await admin.get(link)).statusCode), link)
+  assert.equal(rowsOf((await admin.get(`${PATH}?query=LANTERN-none`)).body), 0)
+  assert.equal(staff.body.match(/type="date"/g)?.length, 2)
+  const time = new Date(t.deps.now() - 1000).toISOString()
+  assertSays(await admin.get(`${PATH}?since=${time}`), 200, `value="${time}"`)
 })

@@ -3,7 +3,8 @@ import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { AUDIT_ACTIONS, SUBJECT_KINDS } from '#features/basics/audit/actions.ts'
 import { exportEntries } from '#features/basics/audit/export-entries.ts'
-import { type AuditRow, listEntries } from '#features/basics/audit/queries.ts'
+import { findObject, listObjectNames, type ObjectNames } from '#features/basics/audit/object-names.ts'
+import { type AuditRow, listEntryPage } from '#features/basics/audit/queries.ts'
 import { type AuditFilter, AuditQuery, toAuditFilter } from '#features/basics/audit/requests.ts'
 import { getAccountByName } from '#features/people/users/queries.ts'
 import { ApiError, validationError } from '#lib/errors.ts'
@@ -14,7 +15,7 @@ import { withQuery } from '#web/kit/paths.ts'
 import { timeAgo } from '#web/ui/format.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'
-import { errorSummary, selectField, textField } from '#web/ui/parts/fields.ts'
+import { checkbox, errorSummary, selectField, textField } from '#web/ui/parts/fields.ts'
 import { emptyState } from '#web/ui/parts/lists.ts'
 import { listTable } from '#web/ui/parts/tables.ts'
 import { showOperator } from '../sections.ts'
@@ -23,7 +24,7 @@ import { actionName, actorName, detailsTable, kindName, subjectOf } from './entr
 const PATH = '/operator/audit-log'
 const EXPORT = '/operator/audit-log/export'
 const ROWS = 50
-const FIELDS = ['action', 'actor', 'user', 'subject_kind', 'subject_id', 'since', 'until'] as const
+const FIELDS = ['query', 'staff', 'action', 'actor', 'user', 'subject_kind', 'subject_id', 'since', 'until'] as const
 const TYPES = { csv: 'text/csv; charset=utf-8', jsonl: 'application/jsonl; charset=utf-8' } as const
 
 /** Names of the fields in error messages, which are English. */
@@ -32,7 +33,8 @@ const LABELS: Readonly<Record<string, string>> = {
   actor: 'The field “By”',
   user: 'The field “About the user”',
   subject_kind: 'The kind',
-  subject_id: 'The ID',
+  subject_id: 'The object',
+  query: 'The text',
   since: 'The first day',
   until: 'The last day',
 }
@@ -52,8 +54,10 @@ async function showLog(request: OwnRequest): Promise<FastifyReply> {
   const typed = typedOf(request)
   const { value: filter, refusal } = await attempt(() => readFilter(request, typed), LABELS)
   const before = /^[1-9]\d{0,14}$/.test(query('before')) ? Number(query('before')) : undefined
-  const rows = filter === undefined ? [] : await listEntries(deps.db, filter, { before, limit: ROWS + 1 })
-  const last = rows.length > ROWS ? rows[ROWS - 1]?.id : undefined
+  const nothing = { rows: [], next: null }
+  const { rows, next } = filter === undefined ? nothing : await listEntryPage(deps.db, filter, { before, limit: ROWS })
+  const names = await listObjectNames(deps.db, rows)
+  const more = rows.length < ROWS ? t('operate.log.continue') : t('operate.older')
   const errors = refusal === undefined ? [] : [refusal]
   return showOperator(request, {
     section: PATH,
@@ -63,12 +67,12 @@ async function showLog(request: OwnRequest): Promise<FastifyReply> {
     notes: errorSummary(page, errors),
     ...(refusal === undefined ? {} : { status: refusal.status }),
     body: html`${filterForm(page, typed, refusal)}
-${refusal === undefined && entryTable(page, rows.slice(0, ROWS))}
-${last !== undefined && html`<p class="part"><a href="${pathTo(page, withQuery(PATH, { ...typed, before: String(last) }))}">${t('operate.older')}</a></p>`}`,
+${refusal === undefined && entryTable(page, rows, names)}
+${next !== null && html`<p class="part"><a href="${pathTo(page, withQuery(PATH, { ...typed, before: String(next) }))}">${more}</a></p>`}`,
   })
 }
 
-/** Reads the filter: usernames or IDs of accounts, and days or times. @throws ApiError naming the field */
+/** Reads the filter: usernames or IDs of accounts, names or IDs of objects, and days or times. @throws ApiError naming the field */
 async function readFilter({ deps }: OwnRequest, typed: Typed): Promise<AuditFilter> {
   const idOf = async (field: 'actor' | 'user') => {
     if (typed[field] === '') return undefined
@@ -79,9 +83,14 @@ async function readFilter({ deps }: OwnRequest, typed: Typed): Promise<AuditFilt
       throw validationError(field, 'must be the username or the ID of an account')
     }
   }
-  const given = Object.fromEntries(Object.entries(typed).filter(([, value]) => value !== ''))
+  const { staff, ...texts } = typed
+  const given = Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== ''))
+  const object = typed.subject_id === '' ? undefined : await findObject(deps.db, typed.subject_id)
+  const isNamed = object !== undefined && ['', object.kind].includes(typed.subject_kind)
   const values = {
     ...given,
+    ...(staff === 'true' ? { staff: true } : {}),
+    ...(isNamed ? { subject_kind: object.kind, subject_id: object.id } : {}),
     ...(typed.since === '' ? {} : { since: timeOf(typed.since, 0) }),
     // The page includes the whole day; the API excludes its value.
     ...(typed.until === '' ? {} : { until: timeOf(typed.until, DAY_MS) }),
@@ -118,17 +127,33 @@ function filterForm(page: PageContext, typed: Typed, refusal: FormRefusal | unde
       isName: true,
       errors,
     })
+  // A time in the URL, which the picker of days cannot show, stays a text.
   const day = (name: 'since' | 'until') =>
     textField(page, {
       name,
+      ...(/^(\d{4}-\d\d-\d\d)?$/.test(typed[name]) ? { type: 'date' as const } : {}),
       label: t(`operate.log.${name}`),
       value: typed[name],
       isOptional: true,
-      placeholder: '2026-01-31',
-      isCode: true,
       errors,
     })
-  return html`<form method="get" action="${pathTo(page, PATH)}" class="part stack"><div class="pair">
+  const search = textField(page, {
+    name: 'query',
+    type: 'search',
+    label: t('operate.log.query'),
+    hint: t('operate.log.query.hint'),
+    value: typed.query,
+    maxLength: 128,
+    isOptional: true,
+    errors,
+  })
+  const staff = checkbox({
+    name: 'staff',
+    value: 'true',
+    isChecked: typed.staff === 'true',
+    label: t('operate.log.staff'),
+  })
+  return html`<form method="get" action="${pathTo(page, PATH)}" class="part stack">${search}<div class="pair">
 ${selectField(page, { name: 'action', label: t('operate.log.action'), choices: [any, ...actions], isOptional: true, errors })}
 ${text('actor')}
 ${text('user')}
@@ -136,7 +161,7 @@ ${selectField(page, { name: 'subject_kind', label: t('operate.log.subject_kind')
 ${text('subject_id')}
 ${day('since')}
 ${day('until')}
-</div><div class="line"><button class="main">${t('operate.log.filter')}</button><a class="button" href="${pathTo(page, PATH)}">${t('operate.log.reset')}</a></div></form>`
+</div>${staff}<div class="line"><button class="main">${t('operate.log.filter')}</button><a class="button" href="${pathTo(page, PATH)}">${t('operate.log.reset')}</a></div></form>`
 }
 
 function exportLinks(page: PageContext, typed: Typed): Markup {
@@ -146,7 +171,7 @@ function exportLinks(page: PageContext, typed: Typed): Markup {
   return html`<div class="line">${link('csv', t('operate.log.csv'))}${link('jsonl', t('operate.log.json'))}</div>`
 }
 
-function entryTable(page: PageContext, rows: readonly AuditRow[]): Part {
+function entryTable(page: PageContext, rows: readonly AuditRow[], names: ObjectNames): Part {
   const { language } = page
   const { t } = language
   if (rows.length === 0) return emptyState(page, { icon: 'scroll', title: t('operate.log.none') })
@@ -162,9 +187,9 @@ function entryTable(page: PageContext, rows: readonly AuditRow[]): Part {
       id: `entry-${row.id}`,
       cells: [
         timeAgo(language, row.at, page.now),
-        html`${actionName(language, row.action)}<span class="near">${actorName(page, row)}</span><span class="least">${subjectOf(page, row)}</span>${detailsTable(page, row)}`,
+        html`${actionName(language, row.action)}<span class="near">${actorName(page, row)}</span><span class="least">${subjectOf(page, row, names)}</span>${detailsTable(page, row, names)}`,
         actorName(page, row),
-        subjectOf(page, row),
+        subjectOf(page, row, names),
       ],
     })),
   })

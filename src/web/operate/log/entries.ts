@@ -1,6 +1,8 @@
 // Entries of the audit log as sentences and details.
+
+import { type ObjectNames, objectsOf } from '#features/basics/audit/object-names.ts'
 import type { AuditRow } from '#features/basics/audit/queries.ts'
-import { userPath } from '#web/kit/paths.ts'
+import { organizationPath, PATHS, userPath } from '#web/kit/paths.ts'
 import { exactTime, timeAgo } from '#web/ui/format.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
 import type { IconName } from '#web/ui/icons.ts'
@@ -57,23 +59,48 @@ export function actorName(page: PageContext, { actor_kind: kind, actor_name: nam
   return messageOr(page.language, `operate.actor.${kind}`, kind)
 }
 
-/** Returns the resource of an entry: a link if it has a page, otherwise its kind and ID. */
+/** Returns the resource of an entry: its kind, and its name or ID, as a link if it has a page. */
 export function subjectOf(
   page: PageContext,
   { subject_kind: kind, subject_id: id, subject_name: name }: AuditRow,
+  names: ObjectNames = new Map(),
 ): Part {
   if (kind === null || id === null) return null
   if (name !== null) return html`<a href="${pathTo(page, userPath(name))}"><bdi>${name}</bdi></a>`
-  const code = html`<code>${id}</code>`
-  if (kind === 'project') return html`<a href="${pathTo(page, `/project/${encodeURIComponent(id)}`)}">${code}</a>`
-  return html`${kindName(page.language, kind)} ${code}`
+  const link = objectLink(page, { kind, id }, names)
+  return kind === 'project' ? link : html`${kindName(page.language, kind)} ${link}`
+}
+
+/** Renders the name of an object, otherwise its ID, as a link if it has a page. */
+function objectLink(page: PageContext, { kind, id }: { kind: string; id: string }, names: ObjectNames): Markup {
+  const { name, slug = null } = names.get(`${kind} ${id}`) ?? {}
+  const text = name === undefined ? html`<code>${id}</code>` : html`<bdi>${name}</bdi>`
+  const path = objectPath({ kind, id, name, slug })
+  return path === undefined ? text : html`<a href="${pathTo(page, path)}">${text}</a>`
+}
+
+type NamedObject = { kind: string; id: string; name: string | undefined; slug: string | null }
+
+function objectPath({ kind, id, name, slug }: NamedObject): string | undefined {
+  const code = encodeURIComponent(id)
+  if (kind === 'project') return `/project/${code}`
+  if (kind === 'report') return `${PATHS.moderationReports}/${code}`
+  if (name === undefined) return undefined
+  if (kind === 'user') return userPath(name)
+  if (kind === 'collection') return `/collection/${code}`
+  if (slug === null) return undefined
+  return kind === 'organization'
+    ? organizationPath(slug)
+    : kind === 'version'
+      ? `/project/${slug}/version/${code}`
+      : undefined
 }
 
 export const kindName = (language: Language, kind: string): string =>
   messageOr(language, `operate.subject.${kind}`, kind)
 
 /** Renders the details of an entry as a table, never as JSON. */
-export function detailsTable(page: PageContext, entry: AuditRow): Part {
+export function detailsTable(page: PageContext, entry: AuditRow, names: ObjectNames): Part {
   const { language } = page
   const { t } = language
   const token = entry.token_kind === null ? null : `${entry.token_kind} ${entry.token_id ?? ''}`
@@ -89,10 +116,17 @@ export function detailsTable(page: PageContext, entry: AuditRow): Part {
     ...known.filter(([, value]) => value !== null),
     ...details.map(([name, value]): [Part, Part] => [
       html`<code>${name}</code>`,
-      html`<bdi>${detailText(language, value)}</bdi>`,
+      detailValue(page, name, value, names),
     ]),
   ]
   return html`<details><summary>${t('operate.log.details')}<span class="vh"> ${entry.id}</span></summary><table class="was"><tbody>${rows.map(([name, value]) => html`<tr><th scope="row">${name}</th><td>${value}</td></tr>`)}</tbody></table></details>`
+}
+
+function detailValue(page: PageContext, name: string, value: unknown, names: ObjectNames): Part {
+  const objects = objectsOf(name, value)
+  if (objects === undefined) return html`<bdi>${detailText(page.language, value)}</bdi>`
+  const { kind, ids } = objects
+  return ids.map((id, index) => html`${index > 0 && ', '}${objectLink(page, { kind, id }, names)}`)
 }
 
 function detailText({ t }: Language, value: unknown): string {
