@@ -58,17 +58,18 @@ function showBackups(request: OwnRequest, { backups, of }: Shown, form: FormStat
     buttonForm(page, { action: pathTo(page, PATH), text, fields: { do: command } })
   const canMake = of.target !== null && of.making === null
   const isEncrypted = request.deps.config.backup.recipients.length > 0
+  const notes = [
+    ageNote(page, backups[0]),
+    badNote(page, t('operate.backups.failed'), of.failure),
+    badNote(page, t('operate.backups.unreadable'), of.listed?.error ?? null),
+  ].filter((part) => part !== null)
   return showOperator(request, {
     section: PATH,
     heading: t('operate.backups'),
     text: t('operate.backups.text'),
     action: html`<div class="line end">${canMake && button('make', t('operate.backups.now'))}${isEncrypted && button('download', t('operate.backups.download'))}</div>`,
     form,
-    notes: [
-      ageNote(page, backups[0]),
-      badNote(page, t('operate.backups.failed'), of.failure),
-      of.listed !== null && badNote(page, t('operate.backups.unreadable'), of.listed.error),
-    ],
+    ...(notes.length === 0 ? {} : { notes }),
     body: [
       of.making !== null && makingPart(page, of.making),
       schedulePart(request, of),
