@@ -231,7 +231,7 @@ function madeTable(page: PageContext, backups: readonly BackupView[]): Part {
     isInner: true,
     columns: [
       { label: t('operate.backups.name') },
-      { label: t('operate.backups.age') },
+      { label: t('operate.backups.age'), room: 'mid' },
       { label: t('operate.storage.size'), isNumber: true, room: 'mid' },
       { label: t('operate.backups.rows'), isNumber: true, room: 'far' },
       { label: t('operate.storage.files'), isNumber: true, room: 'far' },
@@ -239,11 +239,12 @@ function madeTable(page: PageContext, backups: readonly BackupView[]): Part {
     ],
     rows: backups.map(({ at, name, id, bytes, rows, files, missing }) => {
       const time = exactTime(language, new Date(at))
+      const age = timeAgo(language, new Date(at), page.now)
       const size = bytes === null ? '' : fileSize(language, bytes)
       return {
         cells: [
-          html`<code>${name ?? id ?? t('operate.backups.unnamed')}</code><br><small>${time}</small><span class="least">${size}</span>`,
-          timeAgo(language, new Date(at), page.now),
+          html`<code>${name ?? id ?? t('operate.backups.unnamed')}</code><br><small>${time}</small><span class="least">${age}, ${size}</span>`,
+          age,
           size,
           number(rows),
           number(files),
