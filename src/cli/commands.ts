@@ -128,6 +128,24 @@ const WITH_RESULT: readonly Command[] = [
     load: async () => (await import('#cli/people/administration.ts')).userPasswordLink,
   },
   {
+    name: 'user two-factor-reset',
+    usage: 'USER --reason TEXT',
+    about: 'Turn off two-factor sign-in of a user who has lost the device and the backup codes',
+    options: [USER, ['--reason', 'Reason for the audit log']],
+    load: async () => (await import('#cli/people/administration.ts')).userTwoFactorReset,
+  },
+  {
+    name: 'user email',
+    usage: 'USER EMAIL [--verified]',
+    about: 'Set the email address of an account, or state that it is verified',
+    options: [
+      USER,
+      ['EMAIL', 'The new or the present email address'],
+      ['--verified', 'Whether the address is known to be that of the user; otherwise it receives a link'],
+    ],
+    load: async () => (await import('#cli/people/administration.ts')).userEmail,
+  },
+  {
     name: 'user export',
     usage: 'USER [FILE|-]',
     about: 'Write all data that is stored about a user as JSON, without passwords and other secrets',

@@ -1,4 +1,4 @@
-// `depot user suspend|unsuspend|sign-out|password-link`.
+// `depot user suspend|unsuspend|sign-out|password-link|two-factor-reset|email`.
 
 import { duration, readArguments, required } from '#cli/kit/arguments.ts'
 import { table } from '#cli/kit/table.ts'
@@ -6,7 +6,9 @@ import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { makePasswordLink } from '#features/people/accounts/administration/make-password-link.ts'
 import { listAccountFigures } from '#features/people/accounts/administration/queries.ts'
-import { toSuspension } from '#features/people/accounts/administration/requests.ts'
+import { checkReason, toSuspension } from '#features/people/accounts/administration/requests.ts'
+import { resetTwoFactor } from '#features/people/accounts/administration/reset-two-factor.ts'
+import { setEmail } from '#features/people/accounts/administration/set-email.ts'
 import { signOutAccount } from '#features/people/accounts/administration/sign-out-account.ts'
 import { suspendAccount, unsuspendAccount } from '#features/people/accounts/administration/suspend-account.ts'
 import { requireAdministrable } from '#features/people/accounts/policy.ts'
@@ -63,5 +65,25 @@ export async function userPasswordLink(args: readonly string[], env: Env): Promi
   await withDeps(env, async (deps) => {
     const { id, username, url, expires } = await makePasswordLink(deps, COMMAND, words[0] ?? '')
     print({ json: { id, username, url, expires: expires.toISOString() }, text: url }, values.json)
+  })
+}
+
+export async function userTwoFactorReset(args: readonly string[], env: Env): Promise<void> {
+  const { values, words } = readArguments(args, { reason: 'string', json: 'boolean' }, 1)
+  const reason = checkReason(required(values.reason, 'reason'))
+  await withDeps(env, async (deps) => {
+    const { id, username } = await resetTwoFactor(deps, COMMAND, { name: words[0] ?? '', reason })
+    print({ json: { id, username }, text: `${username} signs in without a code` }, values.json)
+  })
+}
+
+export async function userEmail(args: readonly string[], env: Env): Promise<void> {
+  const { values, words } = readArguments(args, { verified: 'boolean', json: 'boolean' }, 2)
+  const [name = '', email = ''] = words
+  const verified = values.verified === true
+  await withDeps(env, async (deps) => {
+    const { id, username } = await setEmail(deps, COMMAND, { name, email, verified })
+    const text = `The email address of ${username} is now ${email}${verified ? '' : '; it receives a link that verifies it'}`
+    print({ json: { id, username, email, verified }, text }, values.json)
   })
 }

@@ -197,6 +197,8 @@ function commandLines(dataDir: string): string[][] {
     'user unsuspend': ['mira'],
     'user sign-out': ['mira'],
     'user password-link': ['mira'],
+    'user two-factor-reset': ['mira', '--reason', 'A test'],
+    'user email': ['mira', 'mira@example.org'],
     'user export': ['mira'],
     'invitation create': [],
     'invitation list': [],

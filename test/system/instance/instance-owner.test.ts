@@ -52,6 +52,8 @@ const ARGUMENTS: Record<string, string[]> = {
   'user unsuspend': ['mira'],
   'user sign-out': ['mira'],
   'user password-link': ['mira'],
+  'user two-factor-reset': ['mira', '--reason', 'A test'],
+  'user email': ['mira', 'mira@example.org'],
   'user export': ['mira'],
   'invitation revoke': ['aaaaaaaa'],
   'token create': ['--user', 'mira', '--scopes', 'all'],

@@ -6006,6 +6006,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/_internal/admin/user/{id}/two-factor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Turn off two-factor sign-in of a user who has lost the device and the backup codes
+         * @description Notifies the user by email.
+         *
+         *     Operators only: requires the header `X-Admin-Key` or the session of an admin. Counts as 5 requests at the rate limit.
+         */
+        delete: operations["resetTwoFactor"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/_internal/admin/user/{id}/email": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set the email address of a user, or state that it is verified
+         * @description Links that were sent to the former address become invalid. The user stays signed in.
+         *
+         *     Operators only: requires the header `X-Admin-Key` or the session of an admin. Counts as 5 requests at the rate limit.
+         */
+        put: operations["setUserEmail"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/_internal/admin/user/{id}/password-link": {
         parameters: {
             query?: never;
@@ -6817,7 +6861,7 @@ export interface components {
             /** Format: date-time */
             at: string;
             /** @enum {string} */
-            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_verified" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
             subject: {
                 /** @enum {string} */
                 kind: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "advisory" | "team" | "organization" | "collection" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "webhook" | "job";
@@ -8326,7 +8370,7 @@ export interface components {
             /** Format: date-time */
             at: string;
             /** @enum {string} */
-            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_verified" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
             subject: {
                 /** @enum {string} */
                 kind: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "advisory" | "team" | "organization" | "collection" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "webhook" | "job";
@@ -8917,7 +8961,7 @@ export interface components {
             /** Format: date-time */
             at: string;
             /** @enum {string} */
-            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_verified" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
             subject: {
                 /** @enum {string} */
                 kind: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "advisory" | "team" | "organization" | "collection" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "webhook" | "job";
@@ -22242,7 +22286,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Action of the entries */
-                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_verified" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
                 /** @description ID of the account that acted */
                 actor?: string;
                 /** @description ID of an account that acted or that the entry is about */
@@ -22288,7 +22332,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Action of the entries */
-                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_verified" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
                 /** @description ID of the account that acted */
                 actor?: string;
                 /** @description ID of an account that acted or that the entry is about */
@@ -23793,6 +23837,86 @@ export interface operations {
             401: components["responses"]["401.invalid_credentials.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
+            default: components["responses"]["Error"];
+        };
+    };
+    resetTwoFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description ID or username */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Reason for the audit log, for example how the operator recognised the user */
+                    reason: string;
+                    /** @description The caller's password, or a personal token of the linked code-host account if the account has no password. Not required if the session was confirmed within the last 10 minutes */
+                    password?: string;
+                    /** @description Two-factor code or backup code; required with `password` if two-factor sign-in is enabled */
+                    code?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description No body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.invalid_credentials.unauthorized"];
+            404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
+            default: components["responses"]["Error"];
+        };
+    };
+    setUserEmail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description ID or username */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The new or the present email address */
+                    email: string;
+                    /**
+                     * @description Whether the address is known to be that of the user. Otherwise it receives a link that verifies it
+                     * @default false
+                     */
+                    verified?: boolean;
+                    /** @description The caller's password, or a personal token of the linked code-host account if the account has no password. Not required if the session was confirmed within the last 10 minutes */
+                    password?: string;
+                    /** @description Two-factor code or backup code; required with `password` if two-factor sign-in is enabled */
+                    code?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description No body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.invalid_credentials.unauthorized"];
+            404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
+            409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
     };

@@ -5,6 +5,7 @@ export const AUDIT_ACTIONS = [
   'account.signed_in',
   'account.sign_in_refused',
   'account.email_changed',
+  'account.email_verified',
   'account.email_restored',
   'account.password_changed',
   'account.two_factor_enabled',

@@ -106,6 +106,15 @@ export const SAMPLES: Record<string, Sample> = {
     at: { id: async (w) => (await createInvitation(w.t.deps, SYSTEM, toInvitation({}, w.t.deps.now()))).id },
   },
   signOutUser: { ...at('stranger'), body: {} },
+  resetTwoFactor: {
+    ...at('stranger'),
+    body: { reason: 'Recognised on a call' },
+    before: async ({ t, id }) => {
+      const account = t.deps.db.updateTable('account').set({ totp_secret: 'A'.repeat(32) })
+      await account.where('id', '=', await id('stranger')).execute()
+    },
+  },
+  setUserEmail: { ...at('stranger'), body: { email: 'stranger-new@example.org', verified: true } },
   makePasswordLink: { ...at('stranger'), body: {} },
 }
 

@@ -12,7 +12,8 @@ import { sheetPart } from '#web/ui/parts/frame.ts'
 import { note } from '#web/ui/parts/lists.ts'
 import { showOperator } from '../sections.ts'
 import { accountPath, accountStatus, OPERATOR_AREA, roleName } from './accounts.ts'
-import { credentialPages, loadAccount, type ManagedAccount, rankPages, suspensionPages } from './confirmed.ts'
+import { loadAccount, type ManagedAccount, rankPages, suspensionPages } from './confirmed.ts'
+import { credentialPages, identityPages } from './credentials.ts'
 
 export function userPages(pages: Pages): void {
   const options = { role: 'admin', api: 'getUserByEmail' } as const
@@ -20,6 +21,7 @@ export function userPages(pages: Pages): void {
   rankPages(pages)
   suspensionPages(pages)
   credentialPages(pages)
+  identityPages(pages)
 }
 
 async function showAccount(request: OwnRequest): Promise<FastifyReply> {
@@ -91,7 +93,10 @@ function decisionsPart(page: PageContext, { account }: ManagedAccount): Part {
     : [
         ['role', t('ops.account.role'), false],
         ['badges', t('ops.account.badges.change'), false],
+        ['username', t('ops.account.username'), false],
+        ['email', t('ops.account.email.change'), false],
         ['password-link', t('ops.account.link'), false],
+        ...(account.totp_secret === null ? [] : [['two-factor', t('ops.account.two-factor.reset'), true] as const]),
         ['sign-out', t('ops.account.sign-out'), true],
         suspended ? ['unsuspend', t('ops.account.unsuspend'), false] : ['suspend', t('ops.account.suspend'), true],
       ]

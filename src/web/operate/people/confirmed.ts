@@ -3,13 +3,10 @@
 import type { ConfirmOwner } from '#features/basics/access/confirm-owner.ts'
 import { BADGES, type Badge, badgesOf } from '#features/basics/access/permissions.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
-import { makePasswordLink } from '#features/people/accounts/administration/make-password-link.ts'
 import { type AccountFigures, listAccountFigures } from '#features/people/accounts/administration/queries.ts'
 import { Suspension, toSuspension } from '#features/people/accounts/administration/requests.ts'
-import { signOutAccount } from '#features/people/accounts/administration/sign-out-account.ts'
 import { suspendAccount, unsuspendAccount } from '#features/people/accounts/administration/suspend-account.ts'
 import { createConfirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
-import { restoreAccount } from '#features/people/accounts/deletion/restore-account.ts'
 import { endLostAccess } from '#features/people/revocation/end-access.ts'
 import { type AccountRow, getAccountByName } from '#features/people/users/queries.ts'
 import { UserPatch } from '#features/people/users/requests.ts'
@@ -20,14 +17,10 @@ import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page
 import { checkValues } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, PageOptions, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
-import { exactTime } from '#web/ui/format.ts'
 import { html, type Part } from '#web/ui/html.ts'
 import { mailKey } from '#web/ui/mail-texts.ts'
-import { pathTo } from '#web/ui/page-context.ts'
 import { chips, optionCards } from '#web/ui/parts/choices.ts'
-import { checkbox, errorSummary, textArea, textField } from '#web/ui/parts/fields.ts'
-import { sheetPart } from '#web/ui/parts/frame.ts'
-import { showOperator } from '../sections.ts'
+import { errorSummary, textArea, textField } from '#web/ui/parts/fields.ts'
 import { accountPath, roleName } from './accounts.ts'
 import { timeAfter } from './typed-numbers.ts'
 
@@ -145,77 +138,6 @@ function suspensionFields({ page, t }: OwnRequest, _data: ManagedAccount, form: 
 ${textField(page, { name: 'days', label: t('ops.suspend.days'), hint: t('ops.suspend.days.hint'), value: form.text('days'), isOptional: true, inputMode: 'numeric', errors: wrong })}`
 }
 
-export function credentialPages(pages: Pages): void {
-  decisionPage(pages, {
-    path: 'sign-out',
-    name: 'operateSignOut',
-    api: 'signOutUser',
-    title: ({ page }, { account }) => page.language.t('ops.sign-out.title', { name: account.username }),
-    button: ({ page }) => page.language.t('ops.sign-out.button'),
-    consequences: ({ page }, { figures }) => [page.language.t('ops.sign-out.effect', { count: figures.sessions })],
-    fields: ({ page }, { figures }, form) =>
-      checkbox({
-        name: 'tokens',
-        value: 'true',
-        isChecked: form.list('tokens').includes('true'),
-        label: page.language.t('ops.sign-out.tokens', { count: figures.tokens }),
-      }),
-    decide: async (request, { account }, form) => {
-      await confirmOperator(request, form)
-      const tokens = form.list('tokens').includes('true')
-      await signOutAccount(request.deps, actorOf(request.viewer), { name: account.id, tokens })
-      return { done: 'account-signed-out', path: accountPath(account.id) }
-    },
-  })
-  decisionPage(pages, {
-    path: 'password-link',
-    name: 'operatePasswordLink',
-    api: 'makePasswordLink',
-    title: ({ page }, { account }) => page.language.t('ops.link.title', { name: account.username }),
-    button: ({ page }) => page.language.t('ops.link.button'),
-    consequences: ({ page }) => [page.language.t('ops.link.effect'), page.language.t('ops.link.once')],
-    decide: async (request, data, form) => {
-      await confirmOperator(request, form)
-      const link = await makePasswordLink(request.deps, actorOf(request.viewer), data.account.id)
-      return showLink(request, data, link)
-    },
-    isDanger: false,
-  })
-  decisionPage(pages, {
-    path: 'restore',
-    name: 'operateRestore',
-    api: 'restoreUser',
-    title: ({ page }, { account }) => page.language.t('ops.restore.title', { name: account.username }),
-    button: ({ page }) => page.language.t('ops.account.restore'),
-    consequences: ({ page }) => [
-      page.language.t('ops.restore.effect'),
-      page.language.t(mailKey(page, 'ops.restore.sessions')),
-    ],
-    decide: async (request, { account }, form) => {
-      await confirmOperator(request, form)
-      await restoreAccount(request.deps, actorOf(request.viewer), account.id)
-      return { done: 'account-restored', path: accountPath(account.id) }
-    },
-    isDanger: false,
-  })
-}
-
-/** Shows the link, which is not stored and cannot be shown again. */
-function showLink(request: OwnRequest, { account }: ManagedAccount, { url, expires }: { url: string; expires: Date }) {
-  const { page, t, rich } = request
-  return showOperator(request, {
-    section: PATHS.operatorUsers,
-    heading: t('ops.link.heading', { name: account.username }),
-    isSecret: true,
-    body: sheetPart({
-      id: 'link',
-      content: html`<p>${rich('ops.link.give', { time: exactTime(page.language, expires) })}</p>
-<p><code class="secret">${url}</code></p>
-<div class="line"><a class="button" href="${pathTo(page, accountPath(account.id))}">${t('ops.link.back')}</a></div>`,
-    }),
-  })
-}
-
 const ROLES = ['developer', 'moderator', 'admin'] as const
 
 export function rankPages(pages: Pages): void {
@@ -226,7 +148,7 @@ export function rankPages(pages: Pages): void {
     button: ({ page }, { account }) => page.language.t('ops.role.save', { name: account.username }),
     consequences: ({ page }) => [page.language.t('ops.role.effect'), page.language.t('ops.role.last')],
     fields: roleField,
-    decide: (request, data, form) => saveRank(request, data, { form, patch: { role: form.text('role') } }),
+    decide: (request, data, form) => saveUser(request, data, { form, patch: { role: form.text('role') } }),
     labels: { role: 'The role' },
     isDanger: false,
   })
@@ -250,7 +172,7 @@ export function rankPages(pages: Pages): void {
     },
     decide: (request, data, form) => {
       const bits = form.list('badges').reduce((sum, badge) => sum | (BADGES[badge as Badge] ?? 0), 0)
-      return saveRank(request, data, { form, patch: { badges: bits } })
+      return saveUser(request, data, { form, patch: { badges: bits } })
     },
     isDanger: false,
   })
@@ -276,7 +198,8 @@ function roleField({ page }: OwnRequest, { account }: ManagedAccount, form: Form
   })}`
 }
 
-async function saveRank(
+/** Saves the role, the badges or the name, and confirms the operator. */
+export async function saveUser(
   request: OwnRequest,
   { account }: ManagedAccount,
   { form, patch }: { form: FormState; patch: object },

@@ -33,7 +33,18 @@ async function audited(limit: number): Promise<string[]> {
 
 test('only admins see the pages; visitors are led to sign in', async () => {
   const moderator = visitor(t, (await t.make.account({ role: 'moderator' })).token)
-  const decisions = ['role', 'badges', 'suspend', 'unsuspend', 'sign-out', 'password-link', 'restore']
+  const decisions = [
+    'role',
+    'badges',
+    'suspend',
+    'unsuspend',
+    'sign-out',
+    'password-link',
+    'restore',
+    'two-factor',
+    'email',
+    'username',
+  ]
   const paths = ['users', 'invitations', 'limits', 'payouts', `user/${spammer.id}`]
   for (const path of [...paths, ...decisions.map((name) => `user/${spammer.id}/${name}`)]) {
     assertLeads(
@@ -111,6 +122,31 @@ test('role and badges change; the last admin keeps the role', async () => {
   const own = `/operator/user/${admin.id}/role`
   assertSays(await save(own, { role: 'developer' }), 400, 'only admin')
   await save(`${page()}/role`, { role: 'developer' })
+})
+
+test('the name, the email address and the second factor of an account change on its pages', async () => {
+  const member = await makeMember(t)
+  const path = `/operator/user/${member.id}`
+  const save = (part: string, fields: Record<string, string>) =>
+    operator.send(`${path}/${part}`, `${path}/${part}`, { ...fields, do: 'confirm' })
+  assertSays(await save('username', { username: 'no spaces' }), 400, 'The name')
+  assertLeads(await save('username', { username: 'renamed' }), `${path}?done=account-changed`)
+  assertSays(await save('email', { email: 'nowhere' }), 400, 'The email address')
+  assertLeads(await save('email', { email: 'fresh@example.org', verified: 'true' }), `${path}?done=account-changed`)
+  const shown = await operator.get(path)
+  assertSays(shown, 200, 'renamed')
+  assertSays(shown, 200, 'fresh@example.org')
+  assert.ok(!shown.body.includes('Turn off two-factor sign-in'))
+  await t.deps.db
+    .updateTable('account')
+    .set({ totp_secret: 'A'.repeat(32) })
+    .where('id', '=', member.id)
+    .execute()
+  t.deps.cache.clear()
+  assertSays(await operator.get(path), 200, 'Turn off two-factor sign-in')
+  assertSays(await save('two-factor', { reason: ' ' }), 400, 'The reason must not be blank')
+  assertLeads(await save('two-factor', { reason: 'Recognised' }), `${path}?done=account-changed`)
+  assert.deepEqual(await audited(3), ['account.two_factor_disabled', 'account.email_changed', 'account.changed'])
 })
 
 test('a session that confirmed its password too long ago asks for it, and keeps the rest of the form', async () => {

@@ -12,6 +12,7 @@ import {
   assertError,
   assertRefusedValues,
   enableTwoFactor,
+  mailedFlow,
   mailsTo,
   makeMember,
   OTHER_PASSWORD,
@@ -216,6 +217,54 @@ test('a password link works once and sends no email', async () => {
   assert.equal((await mailsTo(t, person.email, /Reset your/)).length, 0)
 })
 
+test('a lost second factor is turned off with a reason, and the user is told', async () => {
+  const person = await makeMember(t)
+  await enableTwoFactor(t, person)
+  const reset = (body?: object) => t.as(admin).delete(at(person, 'two-factor'), body)
+  const waiting = (await signIn(t, person.username)).json()
+  assert.ok(waiting.flow !== undefined)
+  await assertRefusedValues(reset, { reason: 'Recognised' }, 'reason', [undefined, null, 7, '', ' ', 'x'.repeat(1001)])
+  assert.equal((await reset({ reason: ' Recognised on a call ' })).statusCode, 204)
+  assert.equal((await signIn(t, person.username)).json().flow, undefined)
+  assert.equal((await mailsTo(t, person.email, /two-factor sign-in is off/)).length, 1)
+  assertError(await reset({ reason: 'Again' }), 400, 'invalid_input')
+  const { entries } = (await t.as(admin).get('/_internal/admin/audit-log', { query: { user: person.id } })).json()
+  const entry = entries.find(({ action }: { action: string }) => action === 'account.two_factor_disabled')
+  assert.deepEqual([entry.actor.id, entry.details], [admin.id, { reason: 'Recognised on a call' }])
+})
+
+test('operators set an email address, verified or with a link, and links to the former address end', async () => {
+  const [person, other] = [await makeMember(t), await t.make.account()]
+  const set = (body: Record<string, unknown>) => t.as(admin).put(at(person, 'email'), body)
+  const email = async () => {
+    const account = t.deps.db.selectFrom('account').select(['email', 'email_verified']).where('id', '=', person.id)
+    return account.executeTakeFirstOrThrow()
+  }
+  await assertRefusedValues(set, { email: 'new@example.org' }, 'email', [undefined, null, 7, '', 'new', 'a@b c'])
+  assertError(await set({ email: other.email.toUpperCase() }), 409, 'conflict')
+  await t.anyone.post('/_internal/auth/password/reset', { username: person.username })
+  await t.runJobs()
+  const flow = await mailedFlow(t, person.email, /Reset your/)
+  assert.equal((await set({ email: 'new@example.org', verified: true })).statusCode, 204)
+  assert.deepEqual(await email(), { email: 'new@example.org', email_verified: true })
+  const used = await t.anyone.patch('/_internal/auth/password', { flow, new_password: OTHER_PASSWORD })
+  assertError(used, 401, 'invalid_credentials')
+  assert.equal((await signIn(t, 'new@example.org')).statusCode, 200)
+  // The same address without a claim gets the link.
+  assert.equal((await set({ email: 'new@example.org' })).statusCode, 204)
+  assert.deepEqual(await email(), { email: 'new@example.org', email_verified: false })
+  assert.equal((await mailsTo(t, 'new@example.org', /verify/i)).length, 1)
+  const { entries } = (await t.as(admin).get('/_internal/admin/audit-log', { query: { user: person.id } })).json()
+  const changes = entries.filter(({ action }: { action: string }) => action.startsWith('account.email_'))
+  assert.deepEqual(
+    changes.map(({ action, details }: Record<string, unknown>) => [action, details]),
+    [
+      ['account.email_verified', { verified: false }],
+      ['account.email_changed', { verified: true }],
+    ],
+  )
+})
+
 test('all of it is for operators and in the audit log', async () => {
   const [person, moderator] = [await t.make.account(), await t.make.account({ role: 'moderator' })]
   const asModerator = t.as(moderator)
@@ -224,6 +273,8 @@ test('all of it is for operators and in the audit log', async () => {
     await asModerator.delete(at(person)),
     await asModerator.delete(at(person, 'sessions')),
     await asModerator.post(at(person, 'password-link')),
+    await asModerator.delete(at(person, 'two-factor'), { reason: 'I say so' }),
+    await asModerator.put(at(person, 'email'), { email: 'mine@example.org' }),
     await t.anyone.get('/_internal/admin/suspended-users'),
   ]
   for (const answer of refused) assertError(answer, 404, 'not_found')

@@ -21,13 +21,39 @@ export type SuspensionInput = { reason: string; until: Date | null }
 
 /** @throws ApiError `validation_error` naming `reason` or `until`. */
 export function toSuspension({ reason, until }: Static<typeof Suspension>, nowMs: number): SuspensionInput {
-  checkStorable(reason, 'reason')
-  if (isBlank(reason)) throw validationError('reason', 'must not be blank')
-  if (until === undefined || until === null) return { reason: reason.trim(), until: null }
+  const stated = checkReason(reason)
+  if (until === undefined || until === null) return { reason: stated, until: null }
   const at = Date.parse(until)
   if (!Number.isFinite(at) || at <= nowMs) throw validationError('until', 'must be a time in the future')
-  return { reason: reason.trim(), until: new Date(at) }
+  return { reason: stated, until: new Date(at) }
 }
+
+export const TwoFactorReset = Type.Object({
+  reason: Type.String({
+    minLength: 1,
+    maxLength: 1000,
+    description: 'Reason for the audit log, for example how the operator recognised the user',
+  }),
+  ...OwnerProofFields,
+})
+
+/** @throws ApiError `validation_error` naming `reason`. */
+export function checkReason(reason: string): string {
+  checkStorable(reason, 'reason')
+  if (isBlank(reason)) throw validationError('reason', 'must not be blank')
+  return reason.trim()
+}
+
+export const EmailChange = Type.Object({
+  email: Type.String({ minLength: 1, maxLength: 254, description: 'The new or the present email address' }),
+  verified: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: 'Whether the address is known to be that of the user. Otherwise it receives a link that verifies it',
+    }),
+  ),
+  ...OwnerProofFields,
+})
 
 export const SignOutQuery = Type.Object({
   tokens: Type.Optional(

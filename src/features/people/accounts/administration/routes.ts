@@ -13,7 +13,9 @@ import { listPendingDeletions } from '../deletion/queries.ts'
 import { restoreAccount } from '../deletion/restore-account.ts'
 import { makePasswordLink } from './make-password-link.ts'
 import { listSuspended } from './queries.ts'
-import { SignOutQuery, Suspension, toSuspension } from './requests.ts'
+import { checkReason, EmailChange, SignOutQuery, Suspension, TwoFactorReset, toSuspension } from './requests.ts'
+import { resetTwoFactor } from './reset-two-factor.ts'
+import { setEmail } from './set-email.ts'
 import { signOutAccount } from './sign-out-account.ts'
 import { suspendAccount, unsuspendAccount } from './suspend-account.ts'
 import { DeletedAccount, PasswordLink, SuspendedAccount, toDeletedAccount, toSuspendedAccount } from './views.ts'
@@ -132,6 +134,34 @@ function credentialRoutes(app: App, deps: AdministrationDeps): void {
     handler: async (req) => {
       const { tokens = false } = req.query
       await signOutAccount(deps, await confirmedOperator(deps, req), { name: req.params.id, tokens })
+    },
+  })
+  app.delete('/admin/user/:id/two-factor', {
+    config: confirmed,
+    schema: {
+      operationId: 'resetTwoFactor',
+      summary: 'Turn off two-factor sign-in of a user who has lost the device and the backup codes',
+      description: 'Notifies the user by email.',
+      params: UserParams,
+      body: TwoFactorReset,
+    },
+    handler: async (req) => {
+      const reason = checkReason(req.body.reason)
+      await resetTwoFactor(deps, await confirmedOperator(deps, req), { name: req.params.id, reason })
+    },
+  })
+  app.put('/admin/user/:id/email', {
+    config: { ...confirmed, errors: [...confirmed.errors, '409 conflict'] },
+    schema: {
+      operationId: 'setUserEmail',
+      summary: 'Set the email address of a user, or state that it is verified',
+      description: 'Links that were sent to the former address become invalid. The user stays signed in.',
+      params: UserParams,
+      body: EmailChange,
+    },
+    handler: async (req) => {
+      const { email, verified = false } = req.body
+      await setEmail(deps, await confirmedOperator(deps, req), { name: req.params.id, email, verified })
     },
   })
   app.post('/admin/user/:id/password-link', {

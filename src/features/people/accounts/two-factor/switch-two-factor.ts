@@ -2,7 +2,7 @@
 import { lockAccount } from '#features/basics/access/accounts.ts'
 import type { OwnerProof } from '#features/basics/access/confirm-owner.ts'
 import type { Viewer } from '#features/basics/access/viewer.ts'
-import { actorOf } from '#features/basics/audit/actor.ts'
+import { type Actor, actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { getAccount } from '#features/people/users/queries.ts'
 import { type ApiError, invalidInput } from '#lib/errors.ts'
@@ -87,7 +87,7 @@ export async function disableTwoFactor(deps: AccountDeps, { viewer, code, passwo
       const account = await lockAccount(tx, accountId)
       if (account.totp_secret === null) throw notOn()
       if (!(await useCode(tx, account, { code, now: deps.now() }))) return undefined
-      await disable(tx, changed, viewer)
+      await removeSecondFactor(tx, changed, account, { actor: actorOf(viewer) })
       return true
     }),
   )
@@ -101,19 +101,27 @@ async function disableByProof(deps: AccountDeps, viewer: Viewer, proof: OwnerPro
   await transaction(deps, async (tx, changed) => {
     const account = await lockAccount(tx, viewer.id)
     if (account.totp_secret !== totp_secret) throw notOn()
-    await disable(tx, changed, viewer)
+    await removeSecondFactor(tx, changed, account, { actor: actorOf(viewer) })
   })
 }
 
-/** Disables two-factor sign-in and deletes incomplete sign-ins, which would wait for a code. */
-async function disable(tx: Tx, changed: ChangeSet, viewer: Viewer): Promise<void> {
-  const { id: accountId } = viewer
-  changed.add('user', accountId)
-  await removeTwoFactor(tx, accountId)
-  await deleteFlows(tx, accountId, ['sign_in_second_factor'])
-  await enqueue(tx, 'accounts.send-mail', { kind: 'two-factor-removed', account_id: accountId })
-  const subject = { kind: 'user', id: accountId } as const
-  await recordAudit(tx, { action: 'account.two_factor_disabled', actor: actorOf(viewer), subject })
+/**
+ * Disables two-factor sign-in and deletes incomplete sign-ins, which would wait for a code.
+ * @throws ApiError `invalid_input` if it is not enabled
+ */
+export async function removeSecondFactor(
+  tx: Tx,
+  changed: ChangeSet,
+  { id, totp_secret }: { id: string; totp_secret: string | null },
+  { actor, details = {} }: { actor: Actor; details?: { reason?: string } },
+): Promise<void> {
+  if (totp_secret === null) throw notOn()
+  changed.add('user', id)
+  await removeTwoFactor(tx, id)
+  await deleteFlows(tx, id, ['sign_in_second_factor'])
+  await enqueue(tx, 'accounts.send-mail', { kind: 'two-factor-removed', account_id: id })
+  const subject = { kind: 'user', id } as const
+  await recordAudit(tx, { action: 'account.two_factor_disabled', actor, subject, details })
 }
 
 const notOn = (): ApiError => invalidInput('Two-factor sign-in is not enabled')
