@@ -4490,6 +4490,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/_internal/moderation/replies/starter": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add the saved replies with which an instance can begin
+         * @description In English and German. Skips replies whose language and title exist.
+         *
+         *     Requires a token with `THREAD_WRITE`. Moderators and admins only.
+         */
+        post: operations["addStarterReplies"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/_internal/moderation/replies/{id}": {
         parameters: {
             query?: never;
@@ -6568,6 +6590,11 @@ export interface components {
             /** @description Names of the added game versions, newest first */
             added: string[];
         };
+        /** AddedSavedReplies */
+        AddedSavedReplies: {
+            /** @description Number of added replies */
+            added: number;
+        };
         /** Advisories */
         Advisories: {
             advisories: components["schemas"]["Advisory"][];
@@ -8581,7 +8608,7 @@ export interface components {
              */
             language: string;
             title: string;
-            /** @description Markdown. Pages replace `{project}`, `{version}` and `{file}` by names when a moderator inserts the text */
+            /** @description Markdown. Pages replace `{project}`, `{version}`, `{file}`, `{link}` (address of the project) and `{rule}` (link to the rules) when a moderator inserts the text */
             body: string;
         };
         /** NewServiceAccount */
@@ -10258,7 +10285,7 @@ export interface components {
              */
             language?: string | null;
             title?: string | null;
-            /** @description Markdown. Pages replace `{project}`, `{version}` and `{file}` by names when a moderator inserts the text */
+            /** @description Markdown. Pages replace `{project}`, `{version}`, `{file}`, `{link}` (address of the project) and `{rule}` (link to the rules) when a moderator inserts the text */
             body?: string | null;
         };
         /** SearchHit */
@@ -21162,6 +21189,32 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            408: components["responses"]["408.invalid_input"];
+            409: components["responses"]["409.conflict"];
+            default: components["responses"]["Error"];
+        };
+    };
+    addStarterReplies: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AddedSavedReplies"];
+                };
+            };
+            400: components["responses"]["400.LimitReached.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             408: components["responses"]["408.invalid_input"];

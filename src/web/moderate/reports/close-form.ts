@@ -18,6 +18,7 @@ const HOTKEYS = { action: 'A', no_action: 'O' } as const
 const KEYS: readonly (readonly [keys: readonly string[], text: MessageKey])[] = [
   [['J', 'K'], 'moderate.key.sections'],
   [['A', 'O'], 'reports.key.outcome'],
+  [['1', '9', 'I'], 'moderate.key.replies'],
   [['M'], 'moderate.key.message'],
   [['C'], 'reports.key.close'],
   [['N'], 'reports.key.next'],

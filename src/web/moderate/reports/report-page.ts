@@ -107,8 +107,8 @@ async function release({ deps, viewer }: OwnRequest, { report }: ReportData): Pr
 
 /** Shows the page with the selected saved replies at the end of the message. */
 async function insert(request: OwnRequest, data: ReportData, state: FormState): Promise<Outcome> {
-  const values = { project: data.project?.name, version: undefined, file: undefined }
-  const message = withReplies(data.replies, state, values)
+  const subject = data.project === undefined ? {} : { project: data.project }
+  const message = withReplies(request.page, data.replies, { state, subject })
   return showReport(request, data, {
     ...state,
     text: (name, current) => (name === 'message' ? message : state.text(name, current)),

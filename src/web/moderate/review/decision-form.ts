@@ -28,6 +28,7 @@ const KEYS: readonly (readonly [keys: readonly string[], text: MessageKey])[] = 
   [['J', 'K'], 'moderate.key.sections'],
   [['A', 'S', 'W', 'R'], 'moderate.key.decisions'],
   [['D'], 'moderate.key.finding'],
+  [['1', '9', 'I'], 'moderate.key.replies'],
   [['M'], 'moderate.key.message'],
   [['P'], 'moderate.key.note'],
   [['N'], 'moderate.key.next'],
@@ -100,8 +101,8 @@ ${hiddenField('decision', state.text('decision'))}${areas}
 }
 
 /** Returns the message with the selected replies. */
-export function messageWithReplies({ replies, view, changes }: Review, state: FormState): string {
+export function messageWithReplies(page: PageContext, { replies, view, changes }: Review, state: FormState): string {
   const version = changes.versions.added[0] ?? changes.versions.changed[0]?.after
-  const values = { project: view.name, version: version?.number ?? '', file: version?.files[0]?.filename ?? '' }
-  return withReplies(replies, state, values)
+  const subject = { project: view, version: version?.number ?? '', file: version?.files[0]?.filename ?? '' }
+  return withReplies(page, replies, { state, subject })
 }

@@ -49,7 +49,8 @@ export function reviewPages(pages: Pages): void {
     commands: {
       stay: decideAndStay,
       next: decideAndNext,
-      insert: (request, review, form) => showReview(request, review, form, messageWithReplies(review, form)),
+      insert: (request, review, form) =>
+        showReview(request, review, form, messageWithReplies(request.page, review, form)),
       claim: claimThis,
       release: releaseThis,
       undo: undoDecision,

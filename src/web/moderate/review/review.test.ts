@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { LightMyRequestResponse } from 'fastify'
 import { MINUTE_MS } from '#lib/time.ts'
+import { ADMIN_KEY } from '#test/support/app/test-app.ts'
 import { makeZip } from '#test/support/factories/archives.ts'
 import { queueApp } from '#test/support/factories/queue-app.ts'
 import { assertValidHtml } from '#test/support/http/html-page.ts'
@@ -390,6 +391,26 @@ test('saved replies are inserted with their values, and stay editable', async ()
   assertSays(inserted, 200, /Thanks\.\n\nResonance 1\.0\.0: add sources \{x\}/)
   assertValidHtml(inserted.body)
   assert.equal(await statusOf(project), 'processing')
+})
+
+test('a reply links to the project and to the rules, in its language, and names the rules without a page', async () => {
+  const project = await waiting('Rulebound')
+  const reply = { topic: 'rules', language: 'de', title: 'Regeln', body: '{link} – {rule}' }
+  const { id } = (await t.as(mira).post('/_internal/moderation/replies', reply)).json()
+  const moderator = as(mira)
+  const insert = async () => {
+    const page = await moderator.get(reviewOf(project))
+    return decide(moderator, page, project, { do: 'insert', decision: 'ask', message: '', replies: [id] })
+  }
+  const { slug } = (await t.as(mira).get(`/v3/project/${project.id}`)).json()
+  assertSays(await insert(), 200, new RegExp(`>\\s*http[^ ]*/mod/${slug} – die Regeln<`))
+  const settings = (rules: string | null) =>
+    t.anyone.patch('/_internal/admin/settings', { rules }, { headers: { 'x-admin-key': ADMIN_KEY } })
+  assert.ok((await settings('1. Be kind')).statusCode < 300)
+  const linked = await insert()
+  assertSays(linked, 200, /– \[die Regeln\]\(http[^ ]*\/rules\)</)
+  assertValidHtml(linked.body)
+  assert.ok((await settings(null)).statusCode < 300)
 })
 
 test('entries of an archive are filtered, and hostile names are shown without effect', async () => {

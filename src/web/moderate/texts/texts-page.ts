@@ -1,6 +1,7 @@
 // The saved replies of the instance: list, order, and the form to create or edit a reply.
 
 import {
+  addStarterReplies,
   createReply,
   deleteReply,
   orderReplies,
@@ -33,10 +34,10 @@ export function textsPage(pages: Pages): void {
     path: PATHS.moderationTexts,
     name: 'moderateTexts',
     shows: 'Saved replies',
-    api: 'listSavedReplies createSavedReply orderSavedReplies updateSavedReply deleteSavedReply',
+    api: 'listSavedReplies createSavedReply orderSavedReplies updateSavedReply deleteSavedReply addStarterReplies',
     load: loadTexts,
     show: showTexts,
-    commands: { save, preview: showTexts, up: move, down: move, delete: remove },
+    commands: { save, preview: showTexts, up: move, down: move, delete: remove, starter },
     labels: { topic: 'The topic', language: 'The language', title: 'The title', body: 'The text' },
     options: { role: 'moderator' },
   })
@@ -81,6 +82,10 @@ async function remove({ deps, field }: OwnRequest): Promise<Outcome> {
   return { done: 'text-deleted' }
 }
 
+async function starter({ deps }: OwnRequest): Promise<Outcome> {
+  return { done: 'texts-added', with: { count: String(await addStarterReplies(deps)) } }
+}
+
 async function showTexts(request: OwnRequest, { replies, edited }: Data, submitted: FormState) {
   const errors = submitted.errors.map((error) => (error.field === 'language' ? { ...error, field: LANGUAGE } : error))
   const state = { ...submitted, errors }
@@ -94,17 +99,28 @@ async function showTexts(request: OwnRequest, { replies, edited }: Data, submitt
     section: PATHS.moderationTexts,
     title: t('reports.texts.title'),
     form: state,
+    notice: { count: Number(request.query('count')) || 0 },
     body: [
       sheetHead({ title: t('reports.texts.title'), text: t('reports.texts.placeholders') }),
-      replies.length === 0
-        ? emptyState(page, { icon: 'note', title: t('reports.texts.empty'), text: t('reports.texts.empty.text') })
-        : replyTable(page, replies),
+      replies.length === 0 ? noReplies(page) : replyTable(page, replies),
       sheetPart({
         id: 'edit',
         title: edited === undefined ? t('reports.texts.new') : t('reports.texts.edit', { title: edited.title }),
         content: [preview, replyForm(page, edited, state)],
       }),
     ],
+  })
+}
+
+/** Renders that there are no replies, and the button that adds the first ones. */
+function noReplies(page: PageContext): Markup {
+  const { t } = page.language
+  const button = html`<button class="main" name="do" value="starter">${icon(page, 'plus')}${t('reports.texts.starter')}</button>`
+  return emptyState(page, {
+    icon: 'note',
+    title: t('reports.texts.empty'),
+    text: t('reports.texts.empty.text'),
+    action: form(page, { action: pathTo(page, PATHS.moderationTexts), content: button }),
   })
 }
 

@@ -215,3 +215,15 @@ test('operators delete content that was taken down, after typing its name; moder
   for (const bad of ['kind=user&id=AABBCCDD', 'kind=file&id=abc', ''])
     assertSays(await page.get(`${TAKEDOWN}/delete?${bad}`), 404, 'does not exist')
 })
+
+test('the empty page offers replies to begin with', async () => {
+  await t.deps.db.deleteFrom('saved_reply').execute()
+  const page = visitor(t, mira.token)
+  const empty = await page.get(TEXTS)
+  const sent = await page.sendFrom(empty, TEXTS, { do: 'starter' })
+  const after = await page.get(assertLeads(sent, `${TEXTS}?done=texts-added&count=16`))
+  assertSays(after, 200, '16 replies were added')
+  assertSays(after, 200, 'Erlaubnis für fremde Werke')
+  assert.ok(!after.body.includes('value="starter"'))
+  assertValidHtml(after.body)
+})

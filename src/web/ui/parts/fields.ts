@@ -198,8 +198,17 @@ export function sizeLimit({ language }: PageContext, maxBytes: number): Record<s
 }
 
 /** Renders a checkbox with its label. */
-export function checkbox(of: { name: string; value: string; isChecked: boolean; label: Part; hint?: Part }): Markup {
-  const box = attributes({ type: 'checkbox', name: of.name, value: of.value, checked: of.isChecked })
+export function checkbox(of: {
+  name: string
+  value: string
+  isChecked: boolean
+  label: Part
+  hint?: Part
+  /** Key that selects it. */
+  hotkey?: string | undefined
+}): Markup {
+  const { name, value } = of
+  const box = attributes({ type: 'checkbox', name, value, checked: of.isChecked, 'data-key': of.hotkey })
   return html`<label class="choice"><input${box}><span>${of.label}${of.hint !== undefined && html`<small>${of.hint}</small>`}</span></label>`
 }
 

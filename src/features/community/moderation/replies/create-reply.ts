@@ -7,6 +7,7 @@ import type { Db, Tx } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { ReplyRow } from './queries.ts'
 import { type NewReply, REPLIES_MAX, type ReplyPatch } from './requests.ts'
+import { STARTER_REPLIES } from './starter-replies.ts'
 
 type ReplyDeps = Pick<Deps, 'db' | 'cache' | 'now'>
 
@@ -23,6 +24,36 @@ export async function createReply(deps: ReplyDeps, fields: NewReply): Promise<Re
       .values({ id: newId(), ...fields, position, created: now, updated: now })
       .returningAll()
       .executeTakeFirstOrThrow()
+  })
+}
+
+/**
+ * Adds the replies with which an instance can begin, except those whose language and title exist. Returns their number.
+ * @throws ApiError `limit_reached`; nothing is added
+ */
+export async function addStarterReplies(deps: ReplyDeps): Promise<number> {
+  return transaction(deps, async (tx) => {
+    const positions = await lockReplies(tx)
+    const known = await tx.selectFrom('saved_reply').select(['language', 'title']).execute()
+    const names = new Set(known.map(({ language, title }) => `${language} ${title}`))
+    const missing = STARTER_REPLIES.filter(({ language, title }) => !names.has(`${language} ${title}`))
+    if (positions.length + missing.length > REPLIES_MAX)
+      throw new ApiError(
+        'limit_reached',
+        `This instance can have at most ${REPLIES_MAX} saved replies. Nothing was added.`,
+      )
+    if (missing.length === 0) return 0
+    const now = new Date(deps.now())
+    const last = Math.max(0, ...positions.map((row) => row.position))
+    const rows = missing.map((fields, index) => ({
+      id: newId(),
+      ...fields,
+      position: last + index + 1,
+      created: now,
+      updated: now,
+    }))
+    await tx.insertInto('saved_reply').values(rows).execute()
+    return missing.length
   })
 }
 

@@ -5,6 +5,8 @@ import { newId } from '#lib/ids.ts'
 import { testApp } from '#test/support/app/test-app.ts'
 import { scopeBits } from '#test/support/factories/team-factories.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
+import { checkReply } from './requests.ts'
+import { STARTER_REPLIES } from './starter-replies.ts'
 
 const t = await testApp()
 after(() => t.close())
@@ -130,4 +132,32 @@ test('replies are for moderators with THREAD_READ and THREAD_WRITE', async () =>
   assert.equal((await t.as(reader).get(PATH)).statusCode, 200)
   assertError(await t.anyone.get(PATH), 401, 'unauthorized')
   assert.equal((await list())[0]?.title, REPLY.title)
+})
+
+test('the replies to begin with are added once, in two languages, and stay editable', async () => {
+  const starter = () => t.as(mira).post(`${PATH}/starter`)
+  const own = await create()
+  const both = await Promise.all([starter(), starter()])
+  const counts = both.map((answer) => answer.json().added as number)
+  assert.deepEqual(
+    counts.toSorted((a, b) => a - b),
+    [0, STARTER_REPLIES.length],
+  )
+  const replies = await list()
+  assert.equal(replies[0]?.id, own, 'they come last')
+  assert.deepEqual(new Set(replies.map(({ language }) => language)), new Set(['en', 'de']))
+  assert.equal((await list({ language: 'de' })).length, STARTER_REPLIES.length / 2)
+  for (const reply of STARTER_REPLIES) assert.deepEqual(checkReply(reply), reply)
+  const edited = replies[1]?.id ?? ''
+  assert.equal((await t.as(mira).patch(`${PATH}/${edited}`, { title: 'Mine' })).statusCode, 204)
+  assert.deepEqual((await starter()).json(), { added: 1 })
+  assertError(await t.as(user).post(`${PATH}/starter`), 403, 'unauthorized')
+  assertError(await t.anyone.post(`${PATH}/starter`), 401, 'unauthorized')
+})
+
+test('the replies to begin with are all added or none', async () => {
+  const rows = Array.from({ length: 495 }, (_, n) => ({ id: newId(), ...REPLY, title: `Reply ${n}`, position: n }))
+  await t.deps.db.insertInto('saved_reply').values(rows).execute()
+  assertError(await t.as(mira).post(`${PATH}/starter`), 400, 'LimitReached')
+  assert.equal((await list()).length, 495)
 })

@@ -10,7 +10,8 @@ const BODY = { min: 1, max: 8_192, visible: true }
 /** Maximum number of saved replies of an instance. */
 export const REPLIES_MAX = 500
 /** Placeholders that pages replace when a moderator inserts a reply. */
-const PLACEHOLDERS = '`{project}`, `{version}` and `{file}`'
+const PLACEHOLDERS =
+  '`{project}`, `{version}`, `{file}`, `{link}` (address of the project) and `{rule}` (link to the rules)'
 
 const Topic = Type.String({ minLength: TOPIC.min, maxLength: TOPIC.max, description: 'Group in which pages list it' })
 const Language = Type.String({
@@ -24,7 +25,7 @@ const Title = Type.String({ minLength: TITLE.min, maxLength: TITLE.max })
 const Body = Type.String({
   minLength: BODY.min,
   maxLength: BODY.max,
-  description: `Markdown. Pages replace ${PLACEHOLDERS} by names when a moderator inserts the text`,
+  description: `Markdown. Pages replace ${PLACEHOLDERS} when a moderator inserts the text`,
 })
 
 export const NewReply = NamedObject('NewSavedReply', { topic: Topic, language: Language, title: Title, body: Body })

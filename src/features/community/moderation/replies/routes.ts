@@ -3,10 +3,10 @@ import { parseId } from '#lib/ids.ts'
 import { IdParams } from '#platform/http/query-values.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
-import { createReply, deleteReply, orderReplies, updateReply } from './create-reply.ts'
+import { addStarterReplies, createReply, deleteReply, orderReplies, updateReply } from './create-reply.ts'
 import { listReplies } from './queries.ts'
 import { checkReply, NewReply, parseOrder, RepliesQuery, ReplyOrder, ReplyPatch } from './requests.ts'
-import { ReplyListView, ReplyView, toReplyView } from './views.ts'
+import { AddedRepliesView, ReplyListView, ReplyView, toReplyView } from './views.ts'
 
 type ReplyDeps = Pick<Deps, 'db' | 'cache' | 'now'>
 
@@ -52,6 +52,16 @@ function editRoutes(app: App, deps: ReplyDeps): void {
       response: { 201: ReplyView },
     },
     handler: async (req, reply) => reply.status(201).send(toReplyView(await createReply(deps, checkReply(req.body)))),
+  })
+  app.post('/moderation/replies/starter', {
+    config: { ...WRITE, errors: ['400 LimitReached'] },
+    schema: {
+      operationId: 'addStarterReplies',
+      summary: 'Add the saved replies with which an instance can begin',
+      description: 'In English and German. Skips replies whose language and title exist.',
+      response: { 200: AddedRepliesView },
+    },
+    handler: async () => ({ added: await addStarterReplies(deps) }),
   })
   app.patch('/moderation/replies/:id', {
     config: WRITE,

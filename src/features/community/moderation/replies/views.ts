@@ -17,4 +17,8 @@ export const ReplyListView = NamedObject('SavedReplyList', {
   replies: Type.Array(ReplyView, { description: 'In the order that the moderators chose' }),
 })
 
+export const AddedRepliesView = NamedObject('AddedSavedReplies', {
+  added: Type.Integer({ description: 'Number of added replies' }),
+})
+
 export const toReplyView = (row: ReplyRow): Static<typeof ReplyView> => toView(ReplyView, row)
