@@ -24,6 +24,7 @@ create table account (
   revision bigint default 1 not null,
   service_of text collate "C",
   password_is_temporary boolean default false not null,
+  awaits_approval boolean default false not null,
   constraint account_bio_check CHECK ((char_length(bio) <= 160)),
   constraint account_pkey PRIMARY KEY (id),
   constraint account_placeholder_check CHECK (((id = 'deleted0'::text) = (lower(username) = 'deleted-user'::text))),
@@ -610,11 +611,15 @@ create table instance_settings (
   home_heading text,
   home_text text,
   home_sections text[],
+  sign_ups_per_range integer,
+  first_projects_per_day integer,
+  approve_accounts boolean,
   constraint instance_settings_about_check CHECK ((char_length(about) <= 20000)),
   constraint instance_settings_accent_hue_check CHECK (((accent_hue >= 0) AND (accent_hue <= 359))),
   constraint instance_settings_announcement_check CHECK ((char_length(announcement) <= 1000)),
   constraint instance_settings_announcement_times_check CHECK ((announcement_end > announcement_start)),
   constraint instance_settings_currency_check CHECK (((char_length(currency) >= 1) AND (char_length(currency) <= 16))),
+  constraint instance_settings_first_projects_per_day_check CHECK (((first_projects_per_day >= 1) AND (first_projects_per_day <= 1000))),
   constraint instance_settings_home_heading_check CHECK (((char_length(home_heading) >= 1) AND (char_length(home_heading) <= 100))),
   constraint instance_settings_home_text_check CHECK (((char_length(home_text) >= 1) AND (char_length(home_text) <= 300))),
   constraint instance_settings_mark_check CHECK (((mark_url IS NULL) = (raw_mark_url IS NULL))),
@@ -623,6 +628,7 @@ create table instance_settings (
   constraint instance_settings_read_only_message_check CHECK ((char_length(read_only_message) <= 500)),
   constraint instance_settings_registration_check CHECK ((registration = ANY (ARRAY['open'::text, 'invitation'::text, 'closed'::text]))),
   constraint instance_settings_rules_check CHECK ((char_length(rules) <= 50000)),
+  constraint instance_settings_sign_ups_per_range_check CHECK (((sign_ups_per_range >= 1) AND (sign_ups_per_range <= 1000))),
   constraint instance_settings_singleton_check CHECK (singleton)
 );
 
@@ -1241,6 +1247,20 @@ create table session (
   constraint session_token_hash_key UNIQUE (token_hash)
 );
 
+create table sign_up_block (
+  id text collate "C" not null,
+  email_domain text collate "C",
+  address_range cidr,
+  note text not null,
+  created timestamp with time zone not null,
+  ends timestamp with time zone,
+  constraint sign_up_block_email_domain_check CHECK (((length(email_domain) >= 1) AND (length(email_domain) <= 253))),
+  constraint sign_up_block_id_check CHECK ((id ~ '^[0-9A-Za-z]{8}$'::text)),
+  constraint sign_up_block_note_check CHECK ((length(note) <= 500)),
+  constraint sign_up_block_pkey PRIMARY KEY (id),
+  constraint sign_up_block_target_check CHECK ((num_nonnulls(email_domain, address_range) = 1))
+);
+
 create table storage_measure (
   day date not null,
   measured timestamp with time zone not null,
@@ -1594,6 +1614,8 @@ create table webhook_delivery (
   constraint webhook_delivery_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES webhook(id) ON DELETE CASCADE
 );
 
+CREATE INDEX account_awaits_approval_idx ON public.account USING btree (created) WHERE awaits_approval;
+
 CREATE INDEX account_cleanup_actor_id_idx ON public.account_cleanup USING btree (actor_id) WHERE (actor_id IS NOT NULL);
 
 CREATE INDEX account_cleanup_created_idx ON public.account_cleanup USING btree (created);
@@ -1885,6 +1907,12 @@ CREATE INDEX search_change_transaction_idx ON public.search_change USING btree (
 CREATE INDEX session_account_id_idx ON public.session USING btree (account_id);
 
 CREATE INDEX session_refresh_expires_idx ON public.session USING btree (refresh_expires);
+
+CREATE UNIQUE INDEX sign_up_block_domain_key ON public.sign_up_block USING btree (email_domain);
+
+CREATE INDEX sign_up_block_ends_idx ON public.sign_up_block USING btree (ends) WHERE (ends IS NOT NULL);
+
+CREATE UNIQUE INDEX sign_up_block_range_key ON public.sign_up_block USING btree (address_range);
 
 CREATE INDEX stored_form_caller_idx ON public.stored_form USING btree (caller, expires);
 

@@ -79,6 +79,7 @@ import { invitationRoutes } from '#features/people/accounts/invitations/routes.t
 import { accountJobs } from '#features/people/accounts/jobs.ts'
 import { leakedTokenRoutes } from '#features/people/accounts/leaked-tokens/routes.ts'
 import { accountRoutes } from '#features/people/accounts/routes.ts'
+import { signUpBlockRoutes } from '#features/people/accounts/sign-up-blocks/routes.ts'
 import { affiliateOperatorRoutes } from '#features/people/affiliates/operator-routes.ts'
 import { affiliateRoutes } from '#features/people/affiliates/routes.ts'
 import { notificationJobs } from '#features/people/notifications/jobs.ts'
@@ -274,6 +275,7 @@ function addOperatorRoutes(
   downloadOperatorRoutes(scope, { ...deps, caps })
   affiliateOperatorRoutes(scope, deps)
   payoutOperatorRoutes(scope, deps)
+  signUpBlockRoutes(scope, deps)
   rateLimitRoutes(scope, { ...deps, rateGrants })
   auditOperatorRoutes(scope, deps)
   settingsRoutes(scope, deps)

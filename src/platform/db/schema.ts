@@ -28,6 +28,7 @@ export type Timestamp = ColumnType<Date, Date | string, Date | string>;
 export interface Account {
   allow_friend_requests: Generated<boolean>;
   avatar_url: string | null;
+  awaits_approval: Generated<boolean>;
   badges: Generated<number>;
   bio: string | null;
   code_host_id: string | null;
@@ -474,8 +475,10 @@ export interface InstanceSettings {
   announcement: string | null;
   announcement_end: Timestamp | null;
   announcement_start: Timestamp | null;
+  approve_accounts: boolean | null;
   changed: Generated<Timestamp>;
   currency: string | null;
+  first_projects_per_day: number | null;
   home_heading: string | null;
   home_sections: string[] | null;
   home_text: string | null;
@@ -488,6 +491,7 @@ export interface InstanceSettings {
   registration: 'open' | 'invitation' | 'closed' | null;
   revision: Generated<number>;
   rules: string | null;
+  sign_ups_per_range: number | null;
   singleton: Generated<boolean>;
 }
 
@@ -938,6 +942,15 @@ export interface Session {
   user_agent: string;
 }
 
+export interface SignUpBlock {
+  address_range: string | null;
+  created: Timestamp;
+  email_domain: string | null;
+  ends: Timestamp | null;
+  id: string;
+  note: string;
+}
+
 export interface StorageMeasure {
   database_bytes: number;
   day: Timestamp;
@@ -1300,6 +1313,7 @@ export interface DB {
   search_index: SearchIndex;
   search_rebuild: SearchRebuild;
   session: Session;
+  sign_up_block: SignUpBlock;
   storage_measure: StorageMeasure;
   stored_form: StoredForm;
   tag_list: TagList;

@@ -45,6 +45,7 @@ export function showSettings(
   }))
   const framed = html`<div class="account-head"><h1>${title}</h1>${deps.config.site.isServed && html`<a class="button tight" href="${pathTo(page, userPath(account.username))}">${icon(page, 'user')}${language.t('profile.view')}</a>`}</div>
 ${isUnverified && unverifiedNote(page, account.email ?? '')}
+${account.awaits_approval && note(page, 'warn', language.t('settings.awaits-approval'))}
 ${messages(page, { notice: noticeOf(request), refusal })}
 ${tabs(page, language.t('settings'), links)}
 <div class="sheet">

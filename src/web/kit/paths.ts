@@ -64,6 +64,7 @@ export const PATHS = {
   operatorUsers: '/operator/users',
   operatorUser: '/operator/user',
   operatorInvitations: '/operator/invitations',
+  operatorSignUps: '/operator/sign-ups',
   operatorLimits: '/operator/limits',
   operatorPayouts: '/operator/payouts',
   operatorTags: '/operator/tags',

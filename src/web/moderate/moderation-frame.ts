@@ -46,7 +46,12 @@ function moderationRail({ language: { t } }: PageContext, counts: ModerationCoun
       },
       {
         items: [
-          { path: PATHS.moderationUsers, label: t('moderate.accounts'), icon: 'users' },
+          {
+            path: PATHS.moderationUsers,
+            label: t('moderate.accounts'),
+            icon: 'users',
+            ...(counts.accounts === 0 ? {} : { count: counts.accounts }),
+          },
           { path: PATHS.moderationTakedown, label: t('reports.rail.takedown'), icon: 'eye-off' },
           { path: PATHS.moderationTexts, label: t('reports.rail.texts'), icon: 'note' },
           { path: PATHS.moderationLog, label: t('reports.rail.log'), icon: 'history' },

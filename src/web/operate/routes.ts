@@ -17,6 +17,7 @@ import { accountPages } from './people/accounts.ts'
 import { invitationPages } from './people/invitations.ts'
 import { limitPages } from './people/limits.ts'
 import { payoutPages } from './people/payouts.ts'
+import { signUpPages } from './people/sign-ups.ts'
 import { firstStepPages } from './setup/first-steps.ts'
 import { backupPages } from './state/backups.ts'
 import { jobPages } from './state/jobs.ts'
@@ -36,6 +37,7 @@ const PAGES: readonly ((pages: Pages) => void)[] = [
   accountPages,
   userPages,
   invitationPages,
+  signUpPages,
   limitPages,
   payoutPages,
   tagPages,

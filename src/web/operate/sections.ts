@@ -26,6 +26,7 @@ export const SECTIONS: readonly { title?: MessageKey; items: readonly Section[] 
     items: [
       { path: PATHS.operatorUsers, label: 'ops.accounts', icon: 'users' },
       { path: PATHS.operatorInvitations, label: 'ops.invitations', icon: 'mail' },
+      { path: PATHS.operatorSignUps, label: 'ops.sign-ups', icon: 'shield' },
       { path: PATHS.operatorLimits, label: 'ops.limits', icon: 'gauge' },
       { path: PATHS.operatorPayouts, label: 'ops.payouts', icon: 'coins' },
     ],

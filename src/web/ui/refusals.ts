@@ -34,7 +34,11 @@ const TABLE: readonly (readonly [pattern: RegExp, key: MessageKey])[] = [
   [/^is already in the list$/, 'refusal.listed'],
   [/^is already a member of this team or invited to it$/, 'refusal.member'],
   [/^must be (?<text>[^\s]+)$/, 'refusal.exactly'],
+  [/^must not be at this domain, which the service has blocked$/, 'refusal.blocked-domain'],
   // Whole sentences.
+  [/^This service does not accept new accounts from your network$/, 'refusal.blocked-network'],
+  [/^Too many new accounts from your network\b/, 'refusal.sign-ups'],
+  [/^A moderator must approve your account before you can create this$/, 'refusal.approval'],
   [/^The username or the password is wrong$/, 'refusal.sign-in'],
   [/^The password is wrong$/, 'refusal.password'],
   [/^The code is wrong(?:, or the sign-in has expired)?$/, 'refusal.code'],

@@ -48,6 +48,7 @@ export async function makeOperatorPages(t: TestApp, { admin }: WorkPeople): Prom
     at('operator-username', 'operateUsername', '/operator/user/spammer/username'),
     at('operator-password-link', 'operatePasswordLink', '/operator/user/spammer/password-link'),
     at('operator-invitations', 'operateInvitations', '/operator/invitations'),
+    at('operator-sign-ups', 'operateSignUps', '/operator/sign-ups'),
     at('operator-limits', 'operateLimits', '/operator/limits'),
     at('operator-payouts', 'operatePayouts', '/operator/payouts?user=spammer'),
     at('operator-tags', 'operateTags', '/operator/tags/categories'),

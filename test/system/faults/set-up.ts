@@ -12,6 +12,9 @@ export async function setUp(instance: Instance): Promise<Ledger> {
   const made = await depot(instance.dataDir, [...author, '--role', 'admin'], instance.env)
   if (made.code !== 0) throw new Error(made.stderr)
   const admin = await sessionOf(instance, '/_internal/auth/login', { username: 'author', password: PASSWORD })
+  // All users come from one address.
+  const settings = { sign_ups_per_range: 1000 }
+  await call(instance, '/_internal/admin/settings', { method: 'PATCH', token: admin, json: settings })
   const fan = await sessionOf(instance, '/_internal/auth/create', {
     username: 'fan',
     email: 'fan@example.org',

@@ -507,7 +507,7 @@ export interface paths {
         put?: never;
         /**
          * Sign up
-         * @description After 5 sign-ups within an hour with email addresses of other accounts, clients in the same address range (IPv4 /24, IPv6 /48) get 401 with the field `email_key` for every email address, and Depot sends an email with a link to continue.
+         * @description An address range (IPv4 /24, IPv6 /48) can create as many accounts per hour as `sign_ups_per_range` in the settings. After 5 sign-ups within an hour with email addresses of other accounts, clients in the same address range (IPv4 /24, IPv6 /48) get 401 with the field `email_key` for every email address, and Depot sends an email with a link to continue.
          *
          *     Counts as 5 requests at the rate limit.
          */
@@ -4558,6 +4558,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/_internal/moderation/approvals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approve accounts that wait
+         * @description Only if `approve_accounts` is set, new accounts wait. Accounts that do not wait stay as they are.
+         *
+         *     Requires a token with `USER_WRITE`. Moderators and admins only.
+         */
+        post: operations["approveAccounts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/_internal/moderation/users/{id}/related": {
         parameters: {
             query?: never;
@@ -5148,6 +5170,52 @@ export interface paths {
          * @description Operators only: requires the header `X-Admin-Key` or the session of an admin.
          */
         patch: operations["updatePayout"];
+        trace?: never;
+    };
+    "/_internal/admin/sign-up-blocks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the blocks of sign-ups, newest first
+         * @description Operators only: requires the header `X-Admin-Key` or the session of an admin.
+         */
+        get: operations["listSignUpBlocks"];
+        put?: never;
+        /**
+         * Block sign-ups from email domains and address ranges
+         * @description A domain or range that is blocked already gets the new note and end.
+         *
+         *     Operators only: requires the header `X-Admin-Key` or the session of an admin.
+         */
+        post: operations["createSignUpBlocks"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/_internal/admin/sign-up-blocks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove a block of sign-ups
+         * @description Operators only: requires the header `X-Admin-Key` or the session of an admin.
+         */
+        delete: operations["deleteSignUpBlock"];
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/_internal/admin/rate-limits": {
@@ -6510,6 +6578,11 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** AccountApprovalInput */
+        AccountApprovalInput: {
+            /** @description IDs of the accounts */
+            users: string[];
+        };
         /** AccountCleanup */
         AccountCleanup: {
             /** @description ID of the cleanup, with which it can be undone; null for a dry run */
@@ -6823,6 +6896,11 @@ export interface components {
             /** @description The state that the moderator has seen, as for a decision. 409 if the project has changed since */
             seen?: string;
         };
+        /** ApprovedAccounts */
+        ApprovedAccounts: {
+            /** @description Number of approved accounts */
+            count: number;
+        };
         /** ArchiveEntry */
         ArchiveEntry: {
             path: string;
@@ -6888,7 +6966,7 @@ export interface components {
             /** Format: date-time */
             at: string;
             /** @enum {string} */
-            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_verified" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_verified" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.approved" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "sign_up_block.added" | "sign_up_block.removed" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
             subject: {
                 /** @enum {string} */
                 kind: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "advisory" | "team" | "organization" | "collection" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "webhook" | "job";
@@ -7935,6 +8013,12 @@ export interface components {
             } | null;
             /** @enum {string} */
             registration: "open" | "invitation" | "closed";
+            /** @description Maximum number of sign-ups per address range and hour */
+            sign_ups_per_range: number;
+            /** @description Maximum number of projects per day of an account without an approved project; null: no limit */
+            first_projects_per_day: number | null;
+            /** @description Whether a moderator must approve a new account before it can publish */
+            approve_accounts: boolean;
             read_only: boolean;
             read_only_message: string;
         };
@@ -8254,6 +8338,8 @@ export interface components {
             email_domain: string | null;
             two_factor: boolean;
             suspended: boolean;
+            /** @description Whether the account waits for the approval of a moderator */
+            waiting: boolean;
             /** Format: date-time */
             deletion_due: string | null;
             /** @description Number of projects that the account owns */
@@ -8397,7 +8483,7 @@ export interface components {
             /** Format: date-time */
             at: string;
             /** @enum {string} */
-            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_verified" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_verified" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.approved" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "sign_up_block.added" | "sign_up_block.removed" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
             subject: {
                 /** @enum {string} */
                 kind: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "advisory" | "team" | "organization" | "collection" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "webhook" | "job";
@@ -8615,6 +8701,11 @@ export interface components {
         NewServiceAccount: {
             /** @description 1 to 39 letters, digits, dots, underscores or hyphens; unique among all users */
             username: string;
+        };
+        /** NewSignUpBlocks */
+        NewSignUpBlocks: {
+            /** @description Number of blocks */
+            count: number;
         };
         /** NewTrustedPublisher */
         NewTrustedPublisher: {
@@ -8988,7 +9079,7 @@ export interface components {
             /** Format: date-time */
             at: string;
             /** @enum {string} */
-            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_verified" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_verified" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.approved" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "sign_up_block.added" | "sign_up_block.removed" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
             subject: {
                 /** @enum {string} */
                 kind: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "advisory" | "team" | "organization" | "collection" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "webhook" | "job";
@@ -9894,6 +9985,8 @@ export interface components {
                 email_domain: string | null;
                 two_factor: boolean;
                 suspended: boolean;
+                /** @description Whether the account waits for the approval of a moderator */
+                waiting: boolean;
                 /** Format: date-time */
                 deletion_due: string | null;
                 /** @description Number of projects that the account owns */
@@ -10500,10 +10593,16 @@ export interface components {
             } | null;
             /** @enum {string} */
             registration: "open" | "invitation" | "closed";
+            /** @description Maximum number of sign-ups per address range and hour */
+            sign_ups_per_range: number;
+            /** @description Maximum number of projects per day of an account without an approved project; null: no limit */
+            first_projects_per_day: number | null;
+            /** @description Whether a moderator must approve a new account before it can publish */
+            approve_accounts: boolean;
             read_only: boolean;
             read_only_message: string;
             /** @description Settings that an operator has set; the others have their values from the environment */
-            set: ("name" | "accent_hue" | "home_heading" | "home_text" | "home_sections" | "about" | "rules" | "announcement" | "announcement_start" | "announcement_end" | "currency" | "registration" | "read_only" | "read_only_message" | "mark")[];
+            set: ("name" | "accent_hue" | "home_heading" | "home_text" | "home_sections" | "about" | "rules" | "announcement" | "announcement_start" | "announcement_end" | "currency" | "registration" | "sign_ups_per_range" | "first_projects_per_day" | "approve_accounts" | "read_only" | "read_only_message" | "mark")[];
         };
         /** SettingsPatch */
         SettingsPatch: {
@@ -10536,6 +10635,12 @@ export interface components {
             /** @description Currency of all amounts, such as EUR, in one line */
             currency?: string | null;
             registration?: ("open" | "invitation" | "closed") | (never | null);
+            /** @description Maximum number of sign-ups per address range (IPv4 /24, IPv6 /48) and hour. Default: 20 */
+            sign_ups_per_range?: number | null;
+            /** @description Maximum number of projects per day of an account without an approved project; null: no limit */
+            first_projects_per_day?: number | null;
+            /** @description Whether a moderator must approve a new account before it can create projects and other content */
+            approve_accounts?: boolean | null;
             /** @description Whether requests that change data fail with 503 */
             read_only?: boolean | null;
             /** @description Error message in read-only mode, in one line */
@@ -10555,6 +10660,47 @@ export interface components {
                 /** @description Whether it submitted or published the content first */
                 is_owner: boolean;
             };
+        };
+        /** SignUpBlock */
+        SignUpBlock: {
+            id: string;
+            /** @description The block includes the subdomains */
+            email_domain: string | null;
+            address_range: string | null;
+            note: string;
+            /** Format: date-time */
+            created: string;
+            /** Format: date-time */
+            ends: string | null;
+        };
+        /** SignUpBlockList */
+        SignUpBlockList: {
+            total: number;
+            blocks: components["schemas"]["SignUpBlock"][];
+        };
+        /** SignUpBlocksInput */
+        SignUpBlocksInput: {
+            /**
+             * @description Domains of email addresses. A block includes the subdomains
+             * @example [
+             *       "spam.example"
+             *     ]
+             */
+            email_domains?: string[];
+            /**
+             * @description IP addresses or ranges, such as 192.0.2.0/24
+             * @example [
+             *       "192.0.2.0/24"
+             *     ]
+             */
+            address_ranges?: string[];
+            /** @description Note for operators */
+            note?: string;
+            /**
+             * Format: date-time
+             * @description When the blocks end. Default: they last until an operator removes them
+             */
+            ends?: string | null;
         };
         /** SimilarProject */
         SimilarProject: {
@@ -21297,6 +21443,8 @@ export interface operations {
                 role?: "developer" | "moderator" | "admin";
                 /** @description Whether the accounts are suspended */
                 suspended?: boolean;
+                /** @description Whether the accounts wait for the approval of a moderator */
+                waiting?: boolean;
                 /** @description Whether a project of the account was ever approved */
                 published?: boolean;
                 /** @description Whether the accounts have two-factor authentication */
@@ -21334,6 +21482,36 @@ export interface operations {
             400: components["responses"]["400.invalid_input.validation_error"];
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
+            default: components["responses"]["Error"];
+        };
+    };
+    approveAccounts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccountApprovalInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovedAccounts"];
+                };
+            };
+            400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            408: components["responses"]["408.invalid_input"];
+            409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
     };
@@ -21926,7 +22104,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Action of the entries */
-                action?: "project.claimed" | "project.appeal_rejected" | "version.scan_overruled" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "account.suspended" | "account.unsuspended" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "project.status_changed" | "project.deleted" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "collection.status_changed" | "message.deleted";
+                action?: "project.claimed" | "project.appeal_rejected" | "version.scan_overruled" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "account.suspended" | "account.unsuspended" | "account.approved" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "project.status_changed" | "project.deleted" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "collection.status_changed" | "message.deleted";
                 /** @description ID of the account that acted */
                 actor?: string;
                 /** @description ID of an account that acted or that the entry is about */
@@ -22255,6 +22433,89 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    listSignUpBlocks: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items */
+                limit?: number;
+                /** @description Number of items to skip */
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignUpBlockList"];
+                };
+            };
+            404: components["responses"]["404.not_found"];
+            default: components["responses"]["Error"];
+        };
+    };
+    createSignUpBlocks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SignUpBlocksInput"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewSignUpBlocks"];
+                };
+            };
+            400: components["responses"]["400.LimitReached.invalid_input.json_error.validation_error"];
+            404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
+            default: components["responses"]["Error"];
+        };
+    };
+    deleteSignUpBlock: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description ID
+                 * @example AABBCCDD
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400.decoding_error.invalid_input.json_error.validation_error"];
+            404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
+            default: components["responses"]["Error"];
+        };
+    };
     listRateLimits: {
         parameters: {
             query?: never;
@@ -22339,7 +22600,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Action of the entries */
-                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_verified" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_verified" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.approved" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "sign_up_block.added" | "sign_up_block.removed" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
                 /** @description ID of the account that acted */
                 actor?: string;
                 /** @description ID of an account that acted or that the entry is about */
@@ -22385,7 +22646,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Action of the entries */
-                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_verified" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_verified" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.approved" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "sign_up_block.added" | "sign_up_block.removed" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
                 /** @description ID of the account that acted */
                 actor?: string;
                 /** @description ID of an account that acted or that the entry is about */

@@ -63,6 +63,7 @@ export const LISTS = {
   '/_internal/moderation/blocked_files': { by: 'offset', start: 'offset', size: 'limit', max: 100, items: 'files' },
   '/_internal/moderation/log': { by: 'next', start: 'before', size: 'limit', max: 100, items: 'entries' },
   '/_internal/moderation/scans': { by: 'offset', start: 'offset', size: 'count', max: 100, items: 'scans' },
+  '/_internal/admin/sign-up-blocks': { by: 'offset', start: 'offset', size: 'limit', max: 100, items: 'blocks' },
   '/_internal/admin/audit-log': { by: 'next', start: 'before', size: 'limit', max: 100, items: 'entries' },
   '/_internal/admin/suspended-users': { by: 'offset', start: 'offset', size: 'limit', max: 100, items: null },
   '/_internal/admin/deleted-users': { by: 'offset', start: 'offset', size: 'limit', max: 100, items: null },

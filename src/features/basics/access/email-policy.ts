@@ -15,3 +15,9 @@ export function requireVerifiedEmail(deps: Pick<Deps, 'config'>, viewer: Pick<Vi
   if (!mustVerifyEmail(deps, viewer)) return
   throw forbidden('Verify your email address first. Open its link, or request another one.')
 }
+
+/** Requires an approved account. @throws ApiError 403 for an account that waits for a moderator */
+export function requireApproved(account: { awaits_approval: boolean } | undefined): void {
+  if (account?.awaits_approval === true)
+    throw forbidden('A moderator must approve your account before you can create this')
+}

@@ -1,6 +1,7 @@
 // Limits for the projects, organizations and collections that an account owns. Invitations, memberships and the
 // projects of organizations do not count.
 import { type RawBuilder, sql } from 'kysely'
+import { requireApproved } from '#features/basics/access/email-policy.ts'
 import type { Viewer } from '#features/basics/access/viewer.ts'
 import { ApiError } from '#lib/errors.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
@@ -28,17 +29,41 @@ export async function getQuota(db: Db, config: QuotaConfig, owner: Owner, kind: 
 }
 
 /**
- * Requires room for one more resource. Locks the account until the transaction ends, so that concurrent creations
- * count each other. @throws ApiError `limit_reached`.
+ * Requires that the account is approved, and room for one more resource. Locks the account until the transaction ends, so that
+ * concurrent creations count each other. @throws ApiError 403, `limit_reached`.
  */
 export async function checkQuota(tx: Tx, config: QuotaConfig, owner: Owner, kind: QuotaKind): Promise<void> {
-  await tx.selectFrom('account').select('id').where('id', '=', owner.id).forNoKeyUpdate().execute()
+  const account = await tx
+    .selectFrom('account')
+    .select('awaits_approval')
+    .where('id', '=', owner.id)
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+  requireApproved(account)
+  if (kind === 'projects' && owner.role === 'developer') await requireFirstProjects(tx, owner.id)
   const { current, max } = await getQuota(tx, config, owner, kind)
   if (max !== null && current >= max) {
     throw new ApiError('limit_reached', `You have reached your limit for ${kind} (${max})`, {
       details: { kind, current, max },
     })
   }
+}
+
+/** A new author can create a limited number of projects per day, until one is approved. @throws ApiError `limit_reached`. */
+async function requireFirstProjects(tx: Tx, accountId: string): Promise<void> {
+  const { rows } = await sql<{ max: number; recent: number }>`
+    with own as (select project.published, project.approved from team_member join project using (team_id)
+      where account_id = ${accountId} and is_owner)
+    select first_projects_per_day as max, (select count(*)::int from own where published > now() - interval '1 day') as recent
+    from instance_settings
+    where first_projects_per_day is not null and not exists (select from own where approved is not null)`.execute(tx)
+  const [row] = rows
+  if (row === undefined || row.recent < row.max) return
+  throw new ApiError(
+    'limit_reached',
+    `A new author can create ${row.max} projects per day until a moderator approves a project. Try again tomorrow.`,
+    { details: { kind: 'projects', current: row.recent, max: row.max } },
+  )
 }
 
 type RoomLimit = { table: keyof DB; max: number; things: string; remedy?: string }

@@ -46,6 +46,25 @@ export const SettingsPatch = NamedObject('SettingsPatch', {
       description: '`open`: anyone can sign up. `invitation`: users need an invitation. `closed`: no one can sign up',
     }),
   ),
+  sign_ups_per_range: Maybe(
+    Type.Integer({
+      minimum: 1,
+      maximum: 1000,
+      description: 'Maximum number of sign-ups per address range (IPv4 /24, IPv6 /48) and hour. Default: 20',
+    }),
+  ),
+  first_projects_per_day: Maybe(
+    Type.Integer({
+      minimum: 1,
+      maximum: 1000,
+      description: 'Maximum number of projects per day of an account without an approved project; null: no limit',
+    }),
+  ),
+  approve_accounts: Maybe(
+    Type.Boolean({
+      description: 'Whether a moderator must approve a new account before it can create projects and other content',
+    }),
+  ),
   read_only: Maybe(Type.Boolean({ description: 'Whether requests that change data fail with 503' })),
   read_only_message: Maybe(
     Type.String({ maxLength: 500, description: 'Error message in read-only mode, in one line' }),
@@ -76,6 +95,9 @@ const columns: PatchColumns<SettingsPatch, Updateable<InstanceSettings>> = {
   announcement_end: (time) => ({ announcement_end: timeOf(time, 'announcement_end') }),
   currency: (currency) => ({ currency: lineOf(currency, 'currency') }),
   registration: (registration) => ({ registration }),
+  sign_ups_per_range: (sign_ups_per_range) => ({ sign_ups_per_range }),
+  first_projects_per_day: (first_projects_per_day) => ({ first_projects_per_day }),
+  approve_accounts: (approve_accounts) => ({ approve_accounts }),
   read_only: (read_only) => ({ read_only }),
   read_only_message: (message) => ({ read_only_message: lineOf(message, 'read_only_message') }),
 }

@@ -23,9 +23,12 @@ export const DECLARED: Record<string, Declared> = {
       announcement_start: send('2026-01-02T03:04:05.000Z'),
       announcement_end: send('2056-01-02T03:04:05.000Z'),
       currency: send('EUR'),
+      sign_ups_per_range: send(900),
+      first_projects_per_day: send(900),
       read_only_message: send('Back in an hour'),
     },
     unseen: {
+      approve_accounts: 'would keep the accounts of other operations from publishing; sign-up-blocks.test.ts has it',
       registration: 'would close sign-up for the other operations; settings.test.ts has it',
       read_only: 'would refuse the other operations; read-only.test.ts has it',
     },

@@ -19,6 +19,9 @@ export type SettingsReader = { db: Db; cache: EntityCache; config: Config }
 /** Message for callers in read-only mode, unless an operator has set another one. */
 export const READ_ONLY_MESSAGE = 'This service is currently read-only. Please try again later.'
 
+/** Sign-ups per address range and hour, unless an operator has set another number. */
+const SIGN_UPS_PER_RANGE = 20
+
 /** The only ID of this kind of cache entry. */
 export const SETTINGS_ID = 'instance'
 
@@ -78,6 +81,9 @@ const EMPTY_ROW: SettingsRow = {
   raw_mark_url: null,
   mark_widths: [],
   registration: null,
+  sign_ups_per_range: null,
+  first_projects_per_day: null,
+  approve_accounts: null,
   read_only: null,
   read_only_message: null,
   changed: new Date(0),
@@ -116,6 +122,9 @@ export function toSettings(row: SettingsRow, config: Config): Settings {
     currency,
     mark: url === null || raw_url === null ? null : { url, raw_url, sizes },
     registration: (row.registration as Settings['registration'] | null) ?? accounts.registration,
+    sign_ups_per_range: row.sign_ups_per_range ?? SIGN_UPS_PER_RANGE,
+    first_projects_per_day: row.first_projects_per_day,
+    approve_accounts: row.approve_accounts ?? false,
     // No route can disable the read-only mode of the environment.
     read_only: readOnly || (row.read_only ?? false),
     read_only_message: row.read_only_message ?? READ_ONLY_MESSAGE,

@@ -37,6 +37,15 @@ const fields = {
     ),
   ),
   registration: Type.Enum(['open', 'invitation', 'closed']),
+  sign_ups_per_range: Type.Integer({ description: 'Maximum number of sign-ups per address range and hour' }),
+  first_projects_per_day: Nullable(
+    Type.Integer({
+      description: 'Maximum number of projects per day of an account without an approved project; null: no limit',
+    }),
+  ),
+  approve_accounts: Type.Boolean({
+    description: 'Whether a moderator must approve a new account before it can publish',
+  }),
   read_only: Type.Boolean(),
   read_only_message: Type.String(),
 }

@@ -227,6 +227,8 @@ export type ModerationCounts = {
   threads: number
   quarantined: number
   advisories: number
+  /** Accounts that wait for approval. */
+  accounts: number
 }
 
 /** Returns how much work waits for moderators, and how many claims the viewer has. */
@@ -239,8 +241,9 @@ export async function readModerationCounts(db: Db, viewerId: string): Promise<Mo
       (select count(*) from thread where unanswered_since is not null
         and (project_id is not null or report_id is not null)) as threads,
       (select count(*) from version_scan where state = 'quarantine') as quarantined,
-      (select count(*) from advisory where status = 'review') as advisories`.execute(db)
-  return rows[0] ?? { queue: 0, mine: 0, reports: 0, threads: 0, quarantined: 0, advisories: 0 }
+      (select count(*) from advisory where status = 'review') as advisories,
+      (select count(*) from account where awaits_approval) as accounts`.execute(db)
+  return rows[0] ?? { queue: 0, mine: 0, reports: 0, threads: 0, quarantined: 0, advisories: 0, accounts: 0 }
 }
 
 /** Returns the versions of a project that have not passed the scan. */

@@ -7,7 +7,7 @@ import { getProject, getProjectAsMember } from '#features/catalogue/projects/loo
 import { ClaimView, toClaimView } from '#features/catalogue/reviews/claim-view.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import type { App } from '#platform/http/server.ts'
-import { accountListRoute } from './accounts/routes.ts'
+import { accountListRoutes } from './accounts/routes.ts'
 import { appealAnswerRoute, appealRoutes } from './appeals/routes.ts'
 import { changesRoutes } from './changes-routes.ts'
 import { claimNext, claimProject, releaseClaim } from './claim-project.ts'
@@ -30,7 +30,7 @@ export function moderationRoutes(app: App, deps: ModerationDeps): void {
     queueRoute(scope, deps)
     claimRoutes(scope, deps)
     replyRoutes(scope, deps)
-    accountListRoute(scope, deps)
+    accountListRoutes(scope, deps)
     userRecordRoutes(scope, deps)
     changesRoutes(scope, deps)
     entryRoutes(scope, deps)

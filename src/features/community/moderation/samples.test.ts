@@ -75,6 +75,7 @@ export const SAMPLES: Record<string, Sample> = {
   },
   undoTakedown: { at: { id: takenDown } },
   listAccounts: { query: { email_domain: 'example.org', sort: 'seen' } },
+  approveAccounts: { body: async (w) => ({ users: [await w.id('owner')] }) },
   cleanUpAccounts: { body: cleanup },
   undoCleanup: { at: { id: cleanedUp } },
   unblockFile: { at: { hash: blockedHash } },

@@ -85,6 +85,7 @@ export const accountJobs = (deps: MailDeps) => ({
     await deleteExpired(deps.db, { table: 'stored_form', column: 'expires', at }, signal)
     // Expired invitations are deleted because they can contain personal data.
     await deleteExpired(deps.db, { table: 'invitation', column: 'expires', at }, signal)
+    await deleteExpired(deps.db, { table: 'sign_up_block', column: 'ends', at }, signal)
     const oldest = new Date(deps.now() - ORIGIN_MS)
     await deleteExpired(deps.db, { table: 'account_origin', column: 'at', at: oldest }, signal)
   }),

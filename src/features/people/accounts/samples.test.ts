@@ -19,7 +19,7 @@ import {
   theAnswer,
   viewAt,
 } from '#test/api/operations/sample.ts'
-import type { World } from '#test/api/operations/world.ts'
+import { nextRange, type World } from '#test/api/operations/world.ts'
 import {
   enableTwoFactor,
   type Member,
@@ -33,6 +33,23 @@ import { buildService } from '#test/support/stand-ins/build-service.ts'
 const newAccount = () => {
   const username = slug()
   return { username, email: `${username}@example.org`, password: PASSWORD }
+}
+const BLOCKS = '/_internal/admin/sign-up-blocks'
+async function aBlock(w: World): Promise<string> {
+  const by = w.t.as(await w.person('admin'))
+  await by.post(BLOCKS, { address_ranges: [nextRange()] })
+  return (await by.get(BLOCKS)).json().blocks[0].id
+}
+type Block = { email_domain: string | null; address_range: string | null; note: string; created: string }
+/** The blocks of the newest request as its body. */
+const newestBlocks: Declared['view'] = async (read) => {
+  const { blocks } = (await read(BLOCKS)) as { blocks: Block[] }
+  const newest = blocks.filter(({ created }) => created === blocks[0]?.created)
+  return {
+    ...newest[0],
+    email_domains: newest.flatMap(({ email_domain }) => email_domain ?? []),
+    address_ranges: newest.flatMap(({ address_range }) => address_range ?? []),
+  }
 }
 /** The owner as an account that can sign in. */
 const asMember = async (w: World): Promise<Member> => ({ ...(await w.person('owner')), sessionId: '' })
@@ -53,6 +70,8 @@ const firstCode = async (w: World) => {
 }
 
 export const SAMPLES: Record<string, Sample> = {
+  createSignUpBlocks: { body: () => ({ address_ranges: [nextRange()] }) },
+  deleteSignUpBlock: { at: { id: aBlock } },
   createAccount: { body: newAccount },
   validateNewAccount: { body: newAccount },
   signIn: { body: async (w) => ({ username: (await w.person('owner')).username, password: PASSWORD }) },
@@ -119,6 +138,16 @@ export const SAMPLES: Record<string, Sample> = {
 }
 
 export const DECLARED: Record<string, Declared> = {
+  createSignUpBlocks: {
+    by: 'operator',
+    view: newestBlocks,
+    fields: {
+      email_domains: send(['declared.example']),
+      address_ranges: send(['198.51.100.0/24']),
+      note: send('A wave of spam'),
+      ends: send('2056-01-02T03:04:05.000Z'),
+    },
+  },
   createAccount: {
     by: 'admin',
     view: async (read, world) => {

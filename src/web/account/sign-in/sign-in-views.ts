@@ -125,6 +125,8 @@ export function signUpView(
     invitation: string | undefined
     returnTo: string
     isOpen: boolean
+    /** Whether a moderator approves new accounts. */
+    isApproved: boolean
   },
 ): Markup {
   const { t } = page.language
@@ -143,6 +145,7 @@ ${of.invitation !== undefined && textField(page, { name: 'invitation', label: t(
 ${accountFields(page, of)}
 <div class="trap" aria-hidden="true"><label>${t('sign-up.trap')} <input type="text" name="account_consent" tabindex="-1" autocomplete="off"></label></div>
 ${captchaField(page, of.captcha)}
+${of.isApproved && html`<p class="soft">${t('sign-up.approval')}</p>`}
 <button class="main">${t('sign-up')}</button>`
   return [messages(page, of), form(page, { action: pathTo(page, PATHS.signUp), content })]
 }

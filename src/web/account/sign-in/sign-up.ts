@@ -74,7 +74,7 @@ async function showSignUp(request: PageRequest, refusal?: FormRefusal): Promise<
   const { accounts, deps, viewer, page, show, redirect, query, field, req } = request
   const isGet = req.method !== 'POST'
   if (isGet && viewer !== null) return redirect(returnPath(query('return')))
-  const { registration } = await getSettings(accounts)
+  const { registration, approve_accounts: isApproved } = await getSettings(accounts)
   const isOpen = registration !== 'closed'
   const captcha = captchaState(deps.config)
   const body = signUpView(page, {
@@ -86,6 +86,7 @@ async function showSignUp(request: PageRequest, refusal?: FormRefusal): Promise<
     refusal,
     captcha,
     isOpen,
+    isApproved: isApproved && registration !== 'invitation',
   })
   return show({ title: page.language.t('sign-up'), body, refusal, widget: isOpen ? captcha.widget : undefined })
 }

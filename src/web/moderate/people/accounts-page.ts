@@ -47,7 +47,7 @@ export function accountsPage(pages: Pages, area: AccountArea): void {
     path: area.path,
     name: area.name,
     shows: 'Accounts, the cleanups that can be undone',
-    api: `listAccounts cleanUpAccounts listCleanups undoCleanup ${area.api ?? ''}`.trim(),
+    api: `listAccounts cleanUpAccounts listCleanups undoCleanup approveAccounts ${area.api ?? ''}`.trim(),
     options: { role: area.role },
     load: (request) => loadAccounts(request),
     show: (request, data, form) =>
@@ -166,7 +166,10 @@ function list(request: OwnRequest, area: AccountArea, data: AccountsData, form: 
     action: pathTo(page, accountsPath(area.path, choice)),
     table: accountTable(request, area, accounts, undefined, form.list('ids')),
     fields: all,
-    actions: area.actions.map((value) => ({ value, label: t(`moderate.cleanup.${value}`) })),
+    actions: [
+      ...(accounts.some((account) => account.awaits_approval) ? ['approve' as const] : []),
+      ...area.actions,
+    ].map((value) => ({ value, label: t(`moderate.cleanup.${value}`) })),
   })
 }
 
@@ -226,6 +229,8 @@ function accountState(page: PageContext, account: ListedAccount): Part {
   const { t } = page.language
   if (account.deletion_due !== null)
     return status(page, { kind: 'bad', icon: 'trash', label: t('moderate.accounts.leaving') })
+  if (account.awaits_approval)
+    return status(page, { kind: 'wait', icon: 'wait', label: t('moderate.accounts.waiting-now') })
   if (isSuspended(account, page.now))
     return status(page, { kind: 'bad', icon: 'ban', label: t('moderate.accounts.suspended-now') })
   const role = account.role !== 'developer' && t(`reports.role.${account.role as (typeof ROLES)[number]}`)

@@ -18,7 +18,7 @@ import type { WorkPage } from '#web/kit/work-page.ts'
 import type { Part } from '#web/ui/html.ts'
 
 const TEXTS = ['query', 'role', 'registered_from', 'registered_to', 'address_range', 'email_domain'] as const
-export const FLAGS = ['suspended', 'published', 'two_factor'] as const
+export const FLAGS = ['waiting', 'suspended', 'published', 'two_factor'] as const
 
 export type AccountChoice = Record<(typeof TEXTS)[number] | (typeof FLAGS)[number], string> & {
   sort: AccountOrder

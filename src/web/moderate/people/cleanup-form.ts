@@ -1,5 +1,6 @@
 // The bulk actions of the list of accounts: the page that previews a cleanup, the cleanup, and its undo.
 import type { FastifyReply } from 'fastify'
+import { approveAccounts } from '#features/community/moderation/accounts/approve-accounts.ts'
 import {
   type CleanupPlan,
   cleanUp,
@@ -42,6 +43,10 @@ export function cleanupCommands(area: AccountArea): Readonly<Record<string, Comm
   const ask: Command = (request, data, form) => showCleanupForm(request, area, data, form)
   return {
     ...Object.fromEntries(area.actions.map((action) => [action, ask])),
+    approve: async (request, data, form) => {
+      const count = await approveAccounts(request.deps, request.viewer, pickedIds(request, data, form))
+      return { done: 'accounts-approved', path: accountsPath(area.path, data.choice), with: { count: String(count) } }
+    },
     confirm: (request, data, form) => runCleanup(request, area, data, form),
     undo: async ({ deps, viewer }, { choice }, form) => {
       const { users, kept } = await undoCleanup(deps, viewer, parseId(form.text('cleanup'), 'cleanup'))

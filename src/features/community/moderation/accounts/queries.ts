@@ -74,7 +74,7 @@ export function deviceOf(userAgent: string): string | null {
 function matches(filter: AccountFilter, { searchesEmail, now }: Reading): RawBuilder<SqlBool> {
   const conditions: RawBuilder<SqlBool>[] = [sql`account.id <> ${PLACEHOLDER_ID}`]
   const add = (condition: RawBuilder<SqlBool>) => conditions.push(condition)
-  const { text, role, suspended, published, two_factor, from, before, address_range, email_domain } = filter
+  const { text, role, suspended, waiting, published, two_factor, from, before, address_range, email_domain } = filter
   if (text !== undefined) {
     const pattern = `%${likeEscaped(text)}%`
     const inEmail = searchesEmail ? sql`or lower(account.email) like ${pattern}` : sql``
@@ -82,6 +82,7 @@ function matches(filter: AccountFilter, { searchesEmail, now }: Reading): RawBui
   }
   if (role !== undefined) add(sql`account.role = ${role}`)
   if (suspended !== undefined) add(sql`${suspendedAt(now)} = ${suspended}`)
+  if (waiting !== undefined) add(sql`account.awaits_approval = ${waiting}`)
   if (published !== undefined) add(sql`${HAS_PUBLISHED} = ${published}`)
   if (two_factor !== undefined) add(sql`(account.totp_secret is not null) = ${two_factor}`)
   if (from !== undefined) add(sql`account.created >= ${from}`)

@@ -2,6 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { checkAddressRange } from '#lib/address-range.ts'
 import { validationError } from '#lib/errors.ts'
+import { Id, NamedObject } from '#lib/schema/schema-parts.ts'
 import { DAY_MS } from '#lib/time.ts'
 import { Offset } from '#platform/http/query-values.ts'
 
@@ -24,6 +25,7 @@ export const AccountsQuery = Type.Object({
   ),
   role: Type.Optional(Type.Enum([...ROLES], { description: 'Role of the accounts' })),
   suspended: YesNo('Whether the accounts are suspended'),
+  waiting: YesNo('Whether the accounts wait for the approval of a moderator'),
   published: YesNo('Whether a project of the account was ever approved'),
   two_factor: YesNo('Whether the accounts have two-factor authentication'),
   registered_from: day('First day, or time, of the registration'),
@@ -42,13 +44,17 @@ export const AccountsQuery = Type.Object({
 })
 type AccountsQuery = Static<typeof AccountsQuery>
 
-export type AccountFilter = Pick<AccountsQuery, 'role' | 'suspended' | 'published' | 'two_factor'> & {
+export type AccountFilter = Pick<AccountsQuery, 'role' | 'suspended' | 'waiting' | 'published' | 'two_factor'> & {
   text?: string | undefined
   from?: Date | undefined
   before?: Date | undefined
   address_range?: string | undefined
   email_domain?: string | undefined
 }
+
+export const ApprovalInput = NamedObject('AccountApprovalInput', {
+  users: Type.Array(Id(), { minItems: 1, maxItems: ACCOUNTS_MAX, description: 'IDs of the accounts' }),
+})
 
 /** @throws ApiError `validation_error` naming the field. */
 export function toAccountFilter(query: Omit<AccountsQuery, 'sort' | 'limit' | 'offset'>): AccountFilter {

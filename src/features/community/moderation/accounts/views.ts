@@ -24,6 +24,7 @@ const ListedAccountView = NamedObject('ListedAccount', {
   email_domain: Nullable(Type.String()),
   two_factor: Type.Boolean(),
   suspended: Type.Boolean(),
+  waiting: Type.Boolean({ description: 'Whether the account waits for the approval of a moderator' }),
   deletion_due: Nullable(Timestamp),
   projects: Type.Integer({ description: 'Number of projects that the account owns' }),
   public_projects: Type.Integer(),
@@ -68,6 +69,10 @@ export const toRelatedView = (viewer: Viewer, { accounts, projects }: Related, n
   projects,
 })
 
+export const ApprovedView = NamedObject('ApprovedAccounts', {
+  count: Type.Integer({ description: 'Number of approved accounts' }),
+})
+
 export const emailDomain = ({ email }: { email: string | null }): string | null =>
   email === null ? null : email.slice(email.lastIndexOf('@') + 1).toLowerCase()
 
@@ -82,6 +87,7 @@ export function toListedAccountView(
     email_domain: emailDomain(account),
     two_factor: account.totp_secret !== null,
     suspended: isSuspended(account, nowMs),
+    waiting: account.awaits_approval,
     public_projects: account.publicProjects,
     last_sign_in: account.seen,
     origins: account.origins.map((origin) => toView(OriginView, origin)),

@@ -69,7 +69,13 @@ export async function prepareAccount(
  */
 export async function createAccount(
   tx: Tx,
-  account: PreparedAccount & { role?: Role; emailVerified: boolean; passwordIsTemporary?: boolean; now: number },
+  account: PreparedAccount & {
+    role?: Role
+    emailVerified: boolean
+    passwordIsTemporary?: boolean
+    awaitsApproval?: boolean
+    now: number
+  },
 ): Promise<string> {
   const id = newId()
   const { username, email, emailVerified: email_verified, passwordHash: password_hash, role = 'developer' } = account
@@ -83,6 +89,7 @@ export async function createAccount(
       email_verified,
       password_hash,
       password_is_temporary,
+      awaits_approval: account.awaitsApproval ?? false,
       role,
       created: new Date(account.now),
     })

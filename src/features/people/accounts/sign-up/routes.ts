@@ -16,6 +16,7 @@ export function signUpRoutes(app: App, deps: AccountDeps): void {
       operationId: 'createAccount',
       summary: 'Sign up',
       description:
+        'An address range (IPv4 /24, IPv6 /48) can create as many accounts per hour as `sign_ups_per_range` in the settings. ' +
         'After 5 sign-ups within an hour with email addresses of other accounts, clients in the same address range (IPv4 /24, IPv6 /48) get 401 with the field `email_key` for every email address, and Depot sends an email with a link to continue.',
       body: NewAccount,
       response: { 201: SessionView },

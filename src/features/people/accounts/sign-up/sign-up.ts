@@ -1,5 +1,6 @@
 import { ownerAt } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import { addressKey } from '#lib/address-key.ts'
 import { ApiError } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
@@ -12,7 +13,7 @@ import type { SessionView } from '../sessions/views.ts'
 import { checkCaptcha } from '../sign-in/captcha.ts'
 import { type AccountFields, checkNewAccount, createAccount, prepareAccount } from './create-account.ts'
 import { isEmailKey } from './email-key.ts'
-import { checkMaySignUp, takeInvitation } from './policy.ts'
+import { checkMaySignUp, countSignUp, takeInvitation } from './policy.ts'
 import { answerDelayMs, takeAnswer, takeSignUpMail } from './taken-answers.ts'
 
 type SignUp = {
@@ -38,7 +39,7 @@ export async function signUp(
 ): Promise<SessionView | undefined> {
   const { config } = deps
   const invited = { email: fields.email, invitation }
-  const { needsInvitation } = await checkMaySignUp(deps, { honeypot, invited })
+  const { needsInvitation } = await checkMaySignUp(deps, { honeypot, invited, address: client.ip })
   await checkCaptcha(config.accounts.captcha, { challenge, address: client.ip })
   const now = deps.now()
   const hasKey = emailKey !== undefined && (await isEmailKey(deps.db, emailKey, { email: fields.email, now }))
@@ -50,14 +51,21 @@ export async function signUp(
     await requestEmailKey(deps, fields.email)
     return undefined
   }
+  // Somebody who has given out invitations knows how many users will come.
+  const giveBack = needsInvitation ? undefined : await countSignUp(deps, client.ip)
+  const { approve_accounts } = await getSettings(deps)
+  const awaitsApproval = approve_accounts && !needsInvitation
   const session = await transaction(deps, async (tx, changed) => {
     const details = needsInvitation ? { invitation: await takeInvitation(tx, invited, now) } : {}
     const emailVerified = hasKey || !config.accounts.requireVerifiedEmail
-    const accountId = await createAccount(tx, { ...prepared, emailVerified, now })
+    const accountId = await createAccount(tx, { ...prepared, emailVerified, awaitsApproval, now })
     const actor = ownerAt(accountId, client)
     await recordAudit(tx, { action: 'account.created', actor, subject: { kind: 'user', id: accountId }, details })
     await recordOrigin(tx, { accountId, event: 'sign_up', client, now })
     return issueSession(tx, changed, { accountId, client, now })
+  }).catch(async (error: unknown) => {
+    await giveBack?.()
+    throw error
   })
   recordEvent(deps, 'account.created', { account_id: session.user_id })
   return session
@@ -86,6 +94,6 @@ export async function validateSignUp(
   deps: AccountDeps,
   { fields, honeypot, invitation, address }: Pick<SignUp, 'fields' | 'honeypot' | 'invitation'> & { address: string },
 ): Promise<void> {
-  await checkMaySignUp(deps, { honeypot, invited: { email: fields.email, invitation } })
+  await checkMaySignUp(deps, { honeypot, invited: { email: fields.email, invitation }, address })
   await checkNewAccount(checksOf(deps, address), fields)
 }

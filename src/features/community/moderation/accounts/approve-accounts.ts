@@ -1,0 +1,29 @@
+import type { Viewer } from '#features/basics/access/viewer.ts'
+import { actorOf } from '#features/basics/audit/actor.ts'
+import { recordAudits } from '#features/basics/audit/record-audit.ts'
+import { transaction } from '#platform/cache/transaction.ts'
+import type { Deps } from '#ports/deps.ts'
+
+/** Approves accounts that wait, which can then publish. Returns their number; accounts that do not wait stay as they are. */
+export async function approveAccounts(
+  deps: Pick<Deps, 'db' | 'cache'>,
+  viewer: Viewer,
+  ids: readonly string[],
+): Promise<number> {
+  return transaction(deps, async (tx, changed) => {
+    const rows = await tx
+      .updateTable('account')
+      .set({ awaits_approval: false })
+      .where('id', 'in', [...ids])
+      .where('awaits_approval', '=', true)
+      .returning('id')
+      .execute()
+    const actor = actorOf(viewer)
+    await recordAudits(
+      tx,
+      rows.map(({ id }) => ({ action: 'account.approved', actor, subject: { kind: 'user', id } })),
+    )
+    changed.add('user', ...rows.map(({ id }) => id))
+    return rows.length
+  })
+}
