@@ -39,6 +39,7 @@ const VALUES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   instance_settings: { name: 'Recorded', about: 'About this instance.', accent_hue: 200 },
   project_snapshot: { reason: 'submission', state: { name: 'Before' } },
   saved_reply: { language: 'en' },
+  sign_up_block: { id: 'AbCdEfGh', email_domain: 'spam.example' },
   tag_list: { name: 'games', rows: [] },
   version_manifest: { only_one: true },
   personal_access_token: { scopes: 1, token_hash: String.raw`\x01` },

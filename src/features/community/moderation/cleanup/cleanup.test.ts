@@ -249,6 +249,16 @@ test('two moderators at the same time remove each account once, and an undo neve
   assert.equal(count.length, again.statusCode === 200 ? 6 : 0)
 })
 
+test('the hidden organization of an account that is deleted within the hour is deleted too', async () => {
+  const operator = await fresh(olga)
+  const { person, organization } = await makeSpammer()
+  assert.equal((await clean([person])).statusCode, 200)
+  assert.equal((await t.as(operator).delete(`/v3/user/${person.id}`)).statusCode, 204)
+  await t.runJob('cleanups.finish')
+  const rows = await t.deps.db.selectFrom('organization').select('id').where('id', '=', organization.id).execute()
+  assert.deepEqual(rows, [])
+})
+
 test('a cleanup is rejected by its field', async () => {
   const person = await t.make.account()
   const send = (input: Record<string, unknown>) => t.as(mira).post(PATH, input)

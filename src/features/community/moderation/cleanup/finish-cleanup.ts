@@ -53,6 +53,31 @@ export async function finishCleanup(deps: Deps, id: string): Promise<void> {
   await deps.db.deleteFrom('account_cleanup').where('id', '=', id).execute()
 }
 
+/** Deletes hidden organizations that no cleanup can restore, because the account was deleted within the hour. */
+export async function eraseLeftOrganizations(deps: Pick<Deps, 'db' | 'cache' | 'now'>): Promise<void> {
+  await transaction(deps, async (tx, changed) => {
+    const { rows } = await sql<{ id: string }>`select id from organization where hidden and not exists (
+        select from cleaned_account, jsonb_array_elements(content -> 'organizations') as former
+        where former ->> 'id' = organization.id) order by id`.execute(tx)
+    const ids = rows.map(({ id }) => id)
+    await sql`select from project where organization_id = any(${ids}::text[]) order by id for update`.execute(tx)
+    await eraseHidden({ tx, changed, actor: SYSTEM, now: deps.now() }, ids)
+  })
+}
+
+async function eraseHidden({ tx, changed, actor, now }: Omit<Run, 'accounts'>, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  const organizations = await tx
+    .selectFrom('organization')
+    .selectAll()
+    .where('id', 'in', [...ids])
+    .where('hidden', '=', true)
+    .orderBy('id')
+    .forUpdate()
+    .execute()
+  for (const organization of organizations) await eraseOrganization(tx, changed, organization, { actor, now })
+}
+
 type Run = { tx: Tx; changed: ChangeSet; accounts: readonly CleanedRow[]; actor: Actor; now: number }
 
 async function deleteContent({ tx, changed, accounts, actor, now }: Run): Promise<void> {
@@ -60,12 +85,7 @@ async function deleteContent({ tx, changed, accounts, actor, now }: Run): Promis
   const { rows } = await sql<{ icon_url: string | null; raw_icon_url: string | null }>`delete from collection
     where id = any(${collections}::text[]) and status = 'rejected' returning icon_url, raw_icon_url`.execute(tx)
   const organizations = accounts.flatMap(({ content }) => content.organizations.map(({ id }) => id))
-  const hidden = await sql<{ id: string }>`select id from organization
-    where id = any(${organizations}::text[]) and hidden order by id`.execute(tx)
-  for (const { id } of hidden.rows) {
-    const organization = await tx.selectFrom('organization').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
-    await eraseOrganization(tx, changed, organization, { actor, now })
-  }
+  await eraseHidden({ tx, changed, actor, now }, organizations)
   await removeImages(tx, [
     ...rows.flatMap(({ icon_url, raw_icon_url }) => [icon_url, raw_icon_url]),
     ...accounts.flatMap(({ avatar_url, raw_avatar_url }) => [avatar_url, raw_avatar_url]),

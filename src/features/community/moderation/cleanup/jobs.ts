@@ -1,7 +1,7 @@
 // Background job that makes cleanups of accounts final.
 import { job } from '#platform/jobs/job.ts'
 import type { Deps } from '#ports/deps.ts'
-import { finishCleanup, listFinalCleanups } from './finish-cleanup.ts'
+import { eraseLeftOrganizations, finishCleanup, listFinalCleanups } from './finish-cleanup.ts'
 
 declare module '#platform/jobs/queue.ts' {
   interface Jobs {
@@ -20,6 +20,7 @@ export const cleanupJobs = (deps: Deps) => ({
       signal.throwIfAborted()
       await finishCleanup(deps, id).catch((error: unknown) => failures.push(error))
     }
+    await eraseLeftOrganizations(deps)
     if (failures.length > 0) throw new AggregateError(failures, `Could not finish cleanups (${failures.length})`)
   }),
 })
