@@ -3,8 +3,10 @@ import assert from 'node:assert/strict'
 import { seedCatalogue } from '#demo/seed/seed-catalogue.ts'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { deliverMail } from '#features/basics/mail/deliver-mail.ts'
 import { updateSettings } from '#features/basics/settings/update-settings.ts'
 import { addFigures } from '#features/operation/overview/figures/queries.ts'
+import { listDeliveries } from '#features/operation/overview/mail/queries.ts'
 import { recordMeasure } from '#features/operation/overview/storage/measure-storage.ts'
 import { suspendAccount } from '#features/people/accounts/administration/suspend-account.ts'
 import { createInvitation } from '#features/people/accounts/invitations/create-invitation.ts'
@@ -20,6 +22,7 @@ export async function makeOperatorPages(t: TestApp, { admin }: WorkPeople): Prom
   await seedCatalogue(t.deps, DEMO_PROJECTS)
   await addState(t)
   await addPeople(t)
+  const mail = await writeMail(t)
   const at = pagesOf(admin)
   return [
     at('operator-overview', 'operateOverview', '/operator'),
@@ -32,6 +35,7 @@ export async function makeOperatorPages(t: TestApp, { admin }: WorkPeople): Prom
     at('operator-index', 'operateIndex', '/operator/index'),
     at('operator-rebuild', 'operateRebuild', '/operator/index/rebuild'),
     at('operator-mail', 'operateMail', '/operator/mail'),
+    at('operator-written-mail', 'operateWrittenMail', `/operator/mail/${mail}`),
     at('operator-webhooks', 'operateWebhooks', '/operator/webhooks'),
     at('operator-backups', 'operateBackups', '/operator/backups'),
     at('operator-users', 'operateAccounts', '/operator/users'),
@@ -107,6 +111,20 @@ export async function addState(t: TestApp): Promise<void> {
     missing: 0,
   }
   await recordAudit(deps.db, { action: 'backup.made', actor: COMMAND, details })
+}
+
+/** Writes an email to the outbox. Returns the ID of its delivery. */
+async function writeMail({ deps }: TestApp): Promise<number | undefined> {
+  const subject = 'Depot: reset your password'
+  const link = `https://depot.test/account/reset-password?flow=${'aFyF5fnNPNegtXfRfLyb'.repeat(3)}`
+  const text = `Hello mira,\n\nA new password was requested for your account. To set it, open this page within 24 hours:\n\n${link}\n`
+  await deliverMail(deps, {
+    kind: 'reset-password',
+    accountId: null,
+    message: { to: 'mira@example.org', subject, text },
+  })
+  const [delivery] = await listDeliveries(deps.db, { limit: 1 })
+  return delivery?.id
 }
 
 /** Adds an account with a suspension, an invitation, a rate limit, a payout and an announcement. */

@@ -1,4 +1,5 @@
 // Requests for the tests of all operations.
+
 import { SYSTEM } from '#features/basics/audit/actor.ts'
 import { hideAccount } from '#features/community/personal-data/hide-account.ts'
 import { suspendAccount } from '#features/people/accounts/administration/suspend-account.ts'
@@ -6,6 +7,7 @@ import { createInvitation } from '#features/people/accounts/invitations/create-i
 import { toInvitation } from '#features/people/accounts/invitations/requests.ts'
 import { insertFlow } from '#features/people/accounts/mail/flows.ts'
 import { getAccount } from '#features/people/users/queries.ts'
+import { newId } from '#lib/ids.ts'
 import {
   at,
   type Declared,
@@ -133,7 +135,7 @@ export const SAMPLES: Record<string, Sample> = {
       await account.where('id', '=', await id('stranger')).execute()
     },
   },
-  setUserEmail: { ...at('stranger'), body: { email: 'stranger-new@example.org', verified: true } },
+  setUserEmail: { ...at('stranger'), body: () => ({ email: `${newId()}@example.org`, verified: true }) },
   makePasswordLink: { ...at('stranger'), body: {} },
 }
 

@@ -217,7 +217,7 @@ test('a password link works once and sends no email', async () => {
   assert.equal((await mailsTo(t, person.email, /Reset your/)).length, 0)
 })
 
-test('a lost second factor is turned off with a reason, and the user is told', async () => {
+test('a lost second factor is turned off with a reason, and the user receives an email', async () => {
   const person = await makeMember(t)
   await enableTwoFactor(t, person)
   const reset = (body?: object) => t.as(admin).delete(at(person, 'two-factor'), body)
