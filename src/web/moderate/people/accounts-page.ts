@@ -221,7 +221,7 @@ export function accountTable(
 /** Renders the newest origin: the range of the address and the device. */
 const originText = ({ origins: [origin] }: ListedAccount): Part =>
   origin === undefined
-    ? '—'
+    ? null
     : html`<code>${origin.address_range}</code>${origin.device !== null && html`<br><small><bdi>${origin.device}</bdi></small>`}`
 
 /** Renders whether an account is active, suspended or about to be deleted, and a role other than that of most users. */
