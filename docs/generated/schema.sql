@@ -614,6 +614,7 @@ create table instance_settings (
   sign_ups_per_range integer,
   first_projects_per_day integer,
   approve_accounts boolean,
+  footer_links jsonb,
   constraint instance_settings_about_check CHECK ((char_length(about) <= 20000)),
   constraint instance_settings_accent_hue_check CHECK (((accent_hue >= 0) AND (accent_hue <= 359))),
   constraint instance_settings_announcement_check CHECK ((char_length(announcement) <= 1000)),
@@ -627,7 +628,7 @@ create table instance_settings (
   constraint instance_settings_pkey PRIMARY KEY (singleton),
   constraint instance_settings_read_only_message_check CHECK ((char_length(read_only_message) <= 500)),
   constraint instance_settings_registration_check CHECK ((registration = ANY (ARRAY['open'::text, 'invitation'::text, 'closed'::text]))),
-  constraint instance_settings_rules_check CHECK ((char_length(rules) <= 50000)),
+  constraint instance_settings_rules_check CHECK ((char_length(rules) <= 65536)),
   constraint instance_settings_sign_ups_per_range_check CHECK (((sign_ups_per_range >= 1) AND (sign_ups_per_range <= 1000))),
   constraint instance_settings_singleton_check CHECK (singleton)
 );
@@ -851,6 +852,19 @@ END)),
   constraint origin_project_key UNIQUE (project_id),
   constraint origin_version_id_fkey FOREIGN KEY (version_id) REFERENCES version(id) ON DELETE CASCADE,
   constraint origin_version_key UNIQUE (version_id)
+);
+
+create table page_version (
+  kind text not null,
+  number integer not null,
+  text text not null,
+  published timestamp with time zone not null,
+  published_by text collate "C",
+  constraint page_version_kind_check CHECK ((kind = ANY (ARRAY['rules'::text, 'terms'::text, 'privacy'::text, 'imprint'::text, 'contact'::text]))),
+  constraint page_version_number_check CHECK ((number >= 1)),
+  constraint page_version_pkey PRIMARY KEY (kind, number),
+  constraint page_version_published_by_fkey FOREIGN KEY (published_by) REFERENCES account(id) ON DELETE SET NULL,
+  constraint page_version_text_check CHECK ((char_length(text) <= 65536))
 );
 
 create table payout (
@@ -1805,6 +1819,8 @@ CREATE INDEX oauth_token_client_id_idx ON public.oauth_token USING btree (client
 CREATE INDEX oauth_token_expires_idx ON public.oauth_token USING btree (expires);
 
 CREATE INDEX organization_lower_id_idx ON public.organization USING btree (lower(id));
+
+CREATE INDEX page_version_published_by_idx ON public.page_version USING btree (published_by);
 
 CREATE INDEX payout_account_id_idx ON public.payout USING btree (account_id, created);
 

@@ -15,6 +15,7 @@ import { limitRoutes } from '#features/basics/limits/routes.ts'
 import { sharedChecks } from '#features/basics/meta/readiness.ts'
 import { metaRoutes } from '#features/basics/meta/routes.ts'
 import { rateLimitRoutes } from '#features/basics/rate-limits/routes.ts'
+import { pageRoute, pageVersionRoutes } from '#features/basics/settings/pages/routes.ts'
 import { instanceRoute, settingsRoutes } from '#features/basics/settings/routes.ts'
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import { statisticsJobs } from '#features/basics/statistics/jobs.ts'
@@ -172,6 +173,7 @@ function addFeatures(app: App, { deps, accounts, tokens, rateGrants, caps }: Sha
   tagged(app, 'meta', (scope) => {
     metaRoutes(scope, { ...deps, checks })
     instanceRoute(scope, deps)
+    pageRoute(scope, deps)
     instanceKeyRoutes(scope, deps)
   })
   tagged(app, 'users', (scope) => {
@@ -279,6 +281,7 @@ function addOperatorRoutes(
   rateLimitRoutes(scope, { ...deps, rateGrants })
   auditOperatorRoutes(scope, deps)
   settingsRoutes(scope, deps)
+  pageVersionRoutes(scope, deps)
   tagEditRoutes(scope, deps)
   administrationRoutes(scope, { ...deps, confirmOwner })
   invitationRoutes(scope, deps)

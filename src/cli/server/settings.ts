@@ -66,6 +66,7 @@ function printSet(settings: Settings, name: SetName, asJson: boolean | undefined
 
 function textOf(settings: Settings, name: SetName): string {
   if (name === 'read_only') return settings.read_only ? 'on' : 'off'
+  if (name === 'footer_links') return settings.footer_links.length === 0 ? '' : JSON.stringify(settings.footer_links)
   return name === 'mark' ? (settings.mark?.raw_url ?? '') : String(settings[name] ?? '')
 }
 
@@ -75,11 +76,20 @@ function readName(word: string): SetName {
   return name
 }
 
-function readValue(name: SetName, text: string): string | number | boolean | string[] {
+function readValue(name: SetName, text: string): unknown {
+  if (name === 'footer_links') return readLinks(text)
   if (name === 'home_sections') return text.split(',').filter((part) => part !== '')
   if (name === 'accent_hue') return readHue(text)
   if (name === 'read_only') return readSwitch(text)
   return text
+}
+
+function readLinks(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new UsageError('footer_links must be JSON such as [{"label":"Forum","url":"https://forum.example"}]')
+  }
 }
 
 function readHue(text: string): number {

@@ -479,6 +479,7 @@ export interface InstanceSettings {
   changed: Generated<Timestamp>;
   currency: string | null;
   first_projects_per_day: number | null;
+  footer_links: Json | null;
   home_heading: string | null;
   home_sections: string[] | null;
   home_text: string | null;
@@ -653,6 +654,14 @@ export interface Origin {
   remote_revision: string | null;
   unresolved: Json | null;
   version_id: string | null;
+}
+
+export interface PageVersion {
+  kind: 'rules' | 'terms' | 'privacy' | 'imprint' | 'contact';
+  number: number;
+  published: Timestamp;
+  published_by: string | null;
+  text: string;
 }
 
 export interface Payout {
@@ -1285,6 +1294,7 @@ export interface DB {
   oauth_token: OauthToken;
   organization: Organization;
   origin: Origin;
+  page_version: PageVersion;
   payout: Payout;
   personal_access_token: PersonalAccessToken;
   previous_name: PreviousName;

@@ -71,6 +71,7 @@ export const PATHS = {
   operatorKeys: '/operator/keys',
   operatorWebhooks: '/operator/webhooks',
   operatorSettings: '/operator/settings',
+  operatorPages: '/operator/pages',
   announcement: '/operator/announcement',
   readOnly: '/operator/read-only',
 } as const

@@ -1,5 +1,6 @@
 // The instance as its pages show it: name, colours, links and the number of projects.
 
+import { PAGE_KINDS } from '#features/basics/settings/pages/requests.ts'
 import { announcementAt, getShownSettings, READ_ONLY_MESSAGE } from '#features/basics/settings/settings-cache.ts'
 import type { Settings } from '#features/basics/settings/views.ts'
 import { getStatistics } from '#features/basics/statistics/queries.ts'
@@ -65,16 +66,14 @@ async function countProjects({ cache, dbRead }: Pick<Deps, 'cache' | 'dbRead'>):
     .catch(() => undefined)
 }
 
-/** Settings with a text that has a page: `/about` and `/rules`. */
-export const OPERATOR_TEXTS = ['about', 'rules'] as const
+/** Texts of the operator that have a page, such as `/about`. */
+export const OPERATOR_TEXTS = ['about', ...PAGE_KINDS] as const
 export type OperatorText = (typeof OPERATOR_TEXTS)[number]
 
 /** Returns footer links to the operator texts that are not blank. */
-export function operatorLinks(settings: Pick<Settings, OperatorText>): SiteLink[] {
-  return OPERATOR_TEXTS.filter((name) => !isBlank(settings[name] ?? '')).map((name) => ({
-    path: `/${name}`,
-    label: ({ t }) => t(`layout.${name}`),
-  }))
+export function operatorLinks({ about, pages }: Pick<Settings, 'about' | 'pages'>): SiteLink[] {
+  const shown = [...(isBlank(about ?? '') ? [] : (['about'] as const)), ...pages.map(({ kind }) => kind)]
+  return shown.map((name) => ({ path: `/${name}`, label: ({ t }) => t(`layout.${name}`) }))
 }
 
 /** Returns the instance with its current settings, which are cached until they change. */
@@ -82,7 +81,8 @@ export async function currentSite(deps: Deps, site: Site): Promise<Site> {
   const settings = await getShownSettings(deps)
   const announcement = announcementAt(settings, deps.now())
   const { name, accent_hue: hue, mark, read_only_message: message } = settings
-  const links = deps.config.site.isServed ? operatorLinks(settings) : []
+  const own = settings.footer_links.map(({ label, url }): SiteLink => ({ path: url, label: () => label }))
+  const links = [...(deps.config.site.isServed ? operatorLinks(settings) : []), ...own]
   const projectCount = site.search === undefined ? undefined : await countProjects(deps)
   return {
     ...site,

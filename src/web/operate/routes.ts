@@ -10,6 +10,8 @@ import { tagPages } from './content/tags.ts'
 import { announcementPages } from './instance/announcement.ts'
 import { brandingPages } from './instance/branding.ts'
 import { readOnlyPages } from './instance/read-only.ts'
+import { sitePagePages } from './instance/site-page.ts'
+import { sitePagesPages } from './instance/site-pages.ts'
 import { instanceWebhookPages } from './instance/webhooks.ts'
 import { auditLogPages } from './log/audit-log.ts'
 import { userPages } from './people/account.ts'
@@ -45,6 +47,8 @@ const PAGES: readonly ((pages: Pages) => void)[] = [
   tagJsonPages,
   keyPages,
   brandingPages,
+  sitePagesPages,
+  sitePagePages,
   instanceWebhookPages,
   announcementPages,
   readOnlyPages,

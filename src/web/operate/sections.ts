@@ -42,6 +42,7 @@ export const SECTIONS: readonly { title?: MessageKey; items: readonly Section[] 
     title: 'operate.instance',
     items: [
       { path: PATHS.operatorSettings, label: 'ops.settings', icon: 'palette' },
+      { path: PATHS.operatorPages, label: 'ops.pages', icon: 'files' },
       { path: PATHS.operatorWebhooks, label: 'webhooks.title', icon: 'send' },
       { path: PATHS.announcement, label: 'ops.announcement', icon: 'megaphone' },
       { path: PATHS.readOnly, label: 'ops.read-only', icon: 'lock' },

@@ -154,6 +154,8 @@ test('the paths of the original service lead to the pages of this site', async (
     ['/auth/sign-up', '/account/sign-up'],
     ['/auth/reset-password', '/account/forgot-password'],
     ['/legal/rules', '/rules'],
+    ['/legal/terms', '/terms'],
+    ['/legal/privacy', '/privacy'],
     ['/user/keeper/plugins', '/user/keeper'],
   ] as const)
     await assertMoved(path, to)

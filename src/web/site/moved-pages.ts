@@ -18,6 +18,8 @@ const MOVED: Readonly<Record<string, string>> = {
   '/auth/sign-up': PATHS.signUp,
   '/auth/reset-password': PATHS.forgotPassword,
   '/legal/rules': '/rules',
+  '/legal/terms': '/terms',
+  '/legal/privacy': '/privacy',
 }
 
 /** Types after the path of a user, organization or collection: `/user/name/mods`. */

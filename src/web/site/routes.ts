@@ -2,11 +2,9 @@
 // add a page.
 
 import type { FastifyReply } from 'fastify'
-import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import { type CachedProject, getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { notFound } from '#lib/errors.ts'
 import { viewOf } from '#lib/text/json-bytes.ts'
-import { isBlank } from '#lib/text/text-rules.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
@@ -15,8 +13,7 @@ import { listPath, offeredTypes, PATHS, projectPath, projectSegments } from '#we
 import type { Area, PageRequest, WebDeps } from '#web/kit/request.ts'
 import { requireToken } from '#web/kit/safety.ts'
 import { cachedPageSource } from '#web/kit/send-page.ts'
-import { OPERATOR_TEXTS, type OperatorText } from '#web/kit/site.ts'
-import { html } from '#web/ui/html.ts'
+import { OPERATOR_TEXTS } from '#web/kit/site.ts'
 import { pathTo } from '#web/ui/page-context.ts'
 import { showAdvisory } from './advisory/advisory-page.ts'
 import { feedPages } from './feeds/routes.ts'
@@ -36,6 +33,7 @@ import { sendStatisticsCsv, showStatistics } from './project/statistics.ts'
 import { sendReport, showReport } from './report.ts'
 import { saveSetup } from './setup-form.ts'
 import { showSuggestions } from './suggestions.ts'
+import { showOperatorText } from './texts/operator-text.ts'
 import { showChangelog } from './version/changelog-page.ts'
 import { showContents } from './version/contents-page.ts'
 import { showVersion } from './version/version-page.ts'
@@ -95,8 +93,9 @@ export function sitePages(app: App, web: WebDeps): void {
     pages.open('POST', PATHS.report, 'siteReportForm', sendReport)
     for (const text of OPERATOR_TEXTS)
       pages.open('GET', `/${text}`, 'siteOperatorText', (request) => showOperatorText(request, text), {
-        shows: 'The texts About and Rules of the operator',
-        api: 'getInstance',
+        shows: 'The texts of the operator: About, Rules, Terms, Privacy, Imprint and Contact',
+        api: 'getInstance getInstancePage',
+        cached: 'until-changed',
       })
     movedPages(pages, taxonomy)
     const showMissing = async ({ req, reply, page, pageRoutes }: PageRequest) => {
@@ -210,15 +209,4 @@ function redirectToCanonical(
   const [, , , ...below] = path.split('/')
   const canonical = [projectPath(viewOf(project)), ...below].join('/')
   return decodeURIComponent(path) === decodeURIComponent(canonical) ? undefined : redirectPermanently(canonical)
-}
-
-/** Shows a text of the operator. @throws ApiError `not_found` if the text is blank */
-async function showOperatorText(request: PageRequest, name: OperatorText): Promise<FastifyReply> {
-  const { deps, page, show, texts } = request
-  const text = (await getSettings(deps))[name] ?? ''
-  if (isBlank(text)) throw notFound('page')
-  const title = page.language.t(`layout.${name}`)
-  const body = html`<article class="sheet section"><h1>${title}</h1>
-${await texts.render(text, page)}</article>`
-  return show({ title, canonical: `/${name}`, openGraph: { type: 'article' }, className: 'page', body })
 }

@@ -116,6 +116,16 @@ export async function leaveEverything(db: Db, person: Account, other: Account): 
     .values({ account_id, at: new Date(), kind: 'test', is_sent: true, response: '250 OK' })
     .execute()
   await db
+    .insertInto('page_version')
+    .values({
+      kind: 'imprint',
+      number: sql`(select coalesce(max(number), 0) + 1 from page_version)`,
+      text: 'Our imprint',
+      published: new Date(),
+      published_by: account_id,
+    })
+    .execute()
+  await db
     .insertInto('report_claim')
     .values({ account_id, item_type: 'user', item_id: other.id, until: new Date() })
     .execute()

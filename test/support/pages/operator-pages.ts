@@ -4,6 +4,7 @@ import { seedCatalogue } from '#demo/seed/seed-catalogue.ts'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { deliverMail } from '#features/basics/mail/deliver-mail.ts'
+import { publishPage } from '#features/basics/settings/pages/publish-page.ts'
 import { updateSettings } from '#features/basics/settings/update-settings.ts'
 import { addFigures } from '#features/operation/overview/figures/queries.ts'
 import { listDeliveries } from '#features/operation/overview/mail/queries.ts'
@@ -65,6 +66,9 @@ export async function makeOperatorPages(t: TestApp, { admin }: WorkPeople): Prom
     at('operator-game-versions', 'operateTags', '/operator/tags/game_versions'),
     at('operator-keys', 'operateKeys', '/operator/keys'),
     at('operator-settings', 'operateSettings', '/operator/settings'),
+    at('operator-pages', 'operatePages', '/operator/pages'),
+    at('operator-page', 'operatePage', '/operator/pages/terms'),
+    at('operator-page-version', 'operatePageVersion', '/operator/pages/terms/version/1'),
     at('operator-announcement', 'operateAnnouncement', '/operator/announcement'),
     at('operator-read-only', 'operateReadOnly', '/operator/read-only'),
     at('operator-read-only-begin', 'operateReadOnlyBegin', '/operator/read-only/begin'),
@@ -158,8 +162,14 @@ async function addPeople(t: TestApp): Promise<void> {
       status: 'success',
     })
     .execute()
+  for (const text of [
+    'Be kind.',
+    '## Use\n\nYou publish only what is **yours**.\n\n## End\n\nYou can leave at any time.',
+  ])
+    await publishPage(deps, COMMAND, { kind: 'terms', text })
+  const footer_links = [{ label: 'Forum', url: 'https://forum.example.org' }]
   const announcement = 'On Sunday from 08:00 to 10:00 UTC, the instance moves to another machine.'
-  await updateSettings(deps, COMMAND, { announcement, announcement_start: '2056-01-31T08:00:00Z' })
+  await updateSettings(deps, COMMAND, { announcement, footer_links, announcement_start: '2056-01-31T08:00:00Z' })
 }
 
 /** Adds figures of the last day, with an hour of trouble. */

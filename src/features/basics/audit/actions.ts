@@ -104,6 +104,7 @@ export const AUDIT_ACTIONS = [
   'mail.tested',
   'storage.measured',
   'settings.changed',
+  'page.published',
   'instance_key.rotated',
   'instance_key.exported',
   'tags.changed',

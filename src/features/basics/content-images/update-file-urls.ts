@@ -12,6 +12,7 @@ const TEXTS = [
   ['thread_message', 'body'],
   ['instance_settings', 'about', 20_000],
   ['instance_settings', 'rules', 50_000],
+  ['page_version', 'text', 65_536],
 ] as const
 
 /** Replaces previous base URLs of files by the current one. Reads all texts, but only after a change. Idempotent. */

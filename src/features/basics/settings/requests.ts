@@ -5,7 +5,7 @@ import Type, { type Static } from 'typebox'
 import { validationError } from '#lib/errors.ts'
 import { type PatchColumns, toColumns } from '#lib/schema/patch.ts'
 import { Maybe, NamedObject, Time } from '#lib/schema/schema-parts.ts'
-import { checkStorable, isBlank } from '#lib/text/text-rules.ts'
+import { checkStorable, httpsUrlProblem, isBlank, isStorable } from '#lib/text/text-rules.ts'
 import type { InstanceSettings } from '#platform/db/schema.ts'
 import { parseRfc3339 } from '#ports/analytics-store/rfc3339.ts'
 
@@ -14,6 +14,8 @@ export const HUE_MAX = 359
 
 /** Sections of the home page that an operator can leave out. */
 export const HOME_SECTIONS = ['trending', 'downloads', 'newest', 'releases', 'collections'] as const
+
+export const FOOTER_LINKS_MAX = 8
 
 /** Null resets a setting to its value from the environment. */
 export const SettingsPatch = NamedObject('SettingsPatch', {
@@ -35,6 +37,15 @@ export const SettingsPatch = NamedObject('SettingsPatch', {
   ),
   about: Maybe(Type.String({ maxLength: 20_000, description: 'Purpose of the instance, in Markdown' })),
   rules: Maybe(Type.String({ maxLength: 50_000, description: 'Rules for publishers, in Markdown' })),
+  footer_links: Maybe(
+    Type.Array(
+      Type.Object({
+        label: Type.String({ minLength: 1, maxLength: 40, description: 'Text of the link, in one line' }),
+        url: Type.String({ minLength: 1, maxLength: 2048, description: 'An https URL, or a path that begins with /' }),
+      }),
+      { maxItems: FOOTER_LINKS_MAX, description: 'Links in the footer of every page' },
+    ),
+  ),
   announcement: Maybe(Type.String({ maxLength: 1000, description: 'Announcement at the top of every page' })),
   announcement_start: Maybe(Time('Time from which the announcement is shown; null for immediately')),
   announcement_end: Maybe(Time('Time until which the announcement is shown; null for as long as it is set')),
@@ -90,6 +101,7 @@ const columns: PatchColumns<SettingsPatch, Updateable<InstanceSettings>> = {
   home_sections: (sections) => ({ home_sections: sections }),
   about: (about) => ({ about: textOf(about, 'about') }),
   rules: (rules) => ({ rules: textOf(rules, 'rules') }),
+  footer_links: (links) => ({ footer_links: links === null ? null : JSON.stringify(linksOf(links)) }),
   announcement: (announcement) => ({ announcement: lineOf(announcement, 'announcement') }),
   announcement_start: (time) => ({ announcement_start: timeOf(time, 'announcement_start') }),
   announcement_end: (time) => ({ announcement_end: timeOf(time, 'announcement_end') }),
@@ -116,6 +128,21 @@ function lineOf(text: string | null, field: SettingName): string | null {
   const checked = textOf(text, field)
   if (checked !== null && isBlank(checked)) throw validationError(field, 'must not be blank; null resets it')
   return checked?.trim() ?? null
+}
+
+type FooterLinks = NonNullable<SettingsPatch['footer_links']>
+
+function linksOf(links: FooterLinks): FooterLinks {
+  return links.map(({ label, url }, index) => {
+    const field = `footer_links.${index}`
+    if (NOT_IN_LINES.test(label) || isBlank(label) || !isStorable(label))
+      throw validationError(`${field}.label`, 'must be one line of text without control characters')
+    // Browsers read `//host` and `/\host` as another host.
+    const isPath = /^\/(?![/\\])/.test(url) && !/[\s\p{Cc}\\]/u.test(url) && isStorable(url)
+    const problem = isPath ? undefined : httpsUrlProblem(url)
+    if (problem !== undefined) throw validationError(`${field}.url`, `${problem}, or a path that begins with /`)
+    return { label: label.trim(), url }
+  })
 }
 
 function timeOf(text: string | null, field: SettingName): Date | null {

@@ -1,9 +1,18 @@
 // Requests for the tests of all operations.
+import { COMMAND } from '#features/basics/audit/actor.ts'
+import { publishPage } from '#features/basics/settings/pages/publish-page.ts'
 import { type Declared, icon, PICTURE, type Sample, send } from '#test/api/operations/sample.ts'
+import type { World } from '#test/api/operations/world.ts'
+
+const publishTerms = (w: World) => publishPage(w.t.deps, COMMAND, { kind: 'terms', text: 'The first terms' })
 
 export const SAMPLES: Record<string, Sample> = {
   updateSettings: { body: { announcement: 'Maintenance on Monday' } },
   setMark: icon,
+  getInstancePage: { at: { kind: () => 'terms' }, before: publishTerms },
+  listInstancePageVersions: { at: { kind: () => 'terms' } },
+  getInstancePageVersion: { at: { kind: () => 'terms', version: () => '1' }, before: publishTerms },
+  publishInstancePage: { at: { kind: () => 'terms' }, body: { text: 'Our terms' } },
 }
 
 export const DECLARED: Record<string, Declared> = {
@@ -19,6 +28,7 @@ export const DECLARED: Record<string, Declared> = {
       home_sections: send(['trending', 'releases']),
       about: send('About our work'),
       rules: send('Our rules'),
+      footer_links: send([{ label: 'Forum', url: 'https://forum.example' }]),
       announcement: send('Maintenance on Sunday'),
       announcement_start: send('2026-01-02T03:04:05.000Z'),
       announcement_end: send('2056-01-02T03:04:05.000Z'),

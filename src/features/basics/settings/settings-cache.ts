@@ -1,10 +1,12 @@
 // The cached settings that operators change while the service runs.
 
+import { sql } from 'kysely'
 import { copyKey, imageUrl } from '#features/basics/images/hosted-image.ts'
 import { defineCache } from '#platform/cache/definitions.ts'
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { Config } from '#platform/config/config.ts'
 import type { Db } from '#platform/db/db.ts'
+import { PAGE_KINDS } from './pages/requests.ts'
 import { HOME_SECTIONS } from './requests.ts'
 import type { Settings, SettingsRow } from './views.ts'
 
@@ -73,6 +75,8 @@ const EMPTY_ROW: SettingsRow = {
   home_sections: null,
   about: null,
   rules: null,
+  pages: [],
+  footer_links: null,
   announcement: null,
   announcement_start: null,
   announcement_end: null,
@@ -91,12 +95,18 @@ const EMPTY_ROW: SettingsRow = {
   quiet_since: null,
 }
 
+/** The pages whose newest version has a text. */
+const SHOWN_PAGES = sql<Settings['pages']>`(
+  select coalesce(jsonb_agg(jsonb_build_object('kind', kind, 'version', number)), '[]') from page_version
+  where text <> '' and number = (select max(number) from page_version newest where newest.kind = page_version.kind))`
+
 export async function getSettingsRow(db: Db): Promise<SettingsRow> {
   const copy = await db
     .selectFrom('instance_copy')
     .leftJoin('instance_settings', (join) => join.onTrue())
     .selectAll('instance_settings')
     .select('quiet_since')
+    .select(SHOWN_PAGES.as('pages'))
     .executeTakeFirst()
   const { singleton, quiet_since = null } = copy ?? {}
   return singleton === true ? (copy as SettingsRow) : { ...EMPTY_ROW, quiet_since }
@@ -116,6 +126,8 @@ export function toSettings(row: SettingsRow, config: Config): Settings {
     home_sections: HOME_SECTIONS.filter((name) => row.home_sections?.includes(name) ?? true),
     about,
     rules,
+    pages: PAGE_KINDS.flatMap((kind) => row.pages.filter((page) => page.kind === kind)),
+    footer_links: (row.footer_links ?? []) as Settings['footer_links'],
     announcement,
     announcement_start: row.announcement_start?.toISOString() ?? null,
     announcement_end: row.announcement_end?.toISOString() ?? null,

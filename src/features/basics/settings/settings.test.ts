@@ -13,6 +13,7 @@ const NOTHING = {
   home_sections: null,
   about: null,
   rules: null,
+  footer_links: null,
   announcement: null,
   registration: null,
   read_only: null,
@@ -37,14 +38,37 @@ test('the database wins over the environment, null gives it back, and everyone s
     name: 'Our lanterns',
     accent_hue: 210,
     rules: '# Be kind\nand careful',
+    footer_links: [
+      { label: 'Forum', url: 'https://forum.example/' },
+      { label: 'Packs', url: '/modpacks?g=1.21' },
+    ],
     announcement: 'Tea at five',
   }
   assert.equal((await set(changed)).statusCode, 204)
-  assert.deepEqual(await settings(), { ...before, ...changed, set: ['name', 'accent_hue', 'rules', 'announcement'] })
-  assert.deepEqual(await instance(), { ...before, ...changed })
+  const shown = { ...before, ...changed, pages: [{ kind: 'rules', version: 1 }] }
+  const names = ['name', 'accent_hue', 'rules', 'footer_links', 'announcement']
+  assert.deepEqual(await settings(), { ...shown, set: names })
+  assert.deepEqual(await instance(), shown)
   assert.equal((await set({})).statusCode, 204)
   assert.equal((await set(NOTHING)).statusCode, 204)
   assert.deepEqual(await settings(), { ...before, set: [] })
+})
+
+test('each own link of the footer has a label and an https URL or a path', async () => {
+  const wrong = {
+    label: ['', ' ', 'two\nlines', 'x'.repeat(41), 'a\u0000b'],
+    url: ['', 'mods', '/a b', '//other.example'],
+  }
+  wrong.url.push('/\\other.example', 'http://plain.example', 'javascript:alert(1)', `/${'x'.repeat(2048)}`)
+  for (const [field, values] of Object.entries(wrong))
+    for (const value of values) {
+      const links = [
+        { label: 'x', url: '/x' },
+        { label: 'x', url: '/x', [field]: value },
+      ]
+      assertError(await set({ footer_links: links }), 400, 'validation_error', `footer_links.1.${field}`)
+    }
+  assert.deepEqual((await instance()).footer_links, [])
 })
 
 test('settings are held to their limits, and one that is rejected keeps the others from being saved', async () => {
@@ -56,6 +80,7 @@ test('settings are held to their limits, and one that is rejected keeps the othe
     home_sections: ['trending', true],
     about: ['x'.repeat(20_001), 'a\u0000b', 5],
     rules: ['x'.repeat(50_001), 'a\u0000b'],
+    footer_links: [Array.from({ length: 9 }, () => ({ label: 'x', url: '/x' })), 'https://forum.example'],
     announcement: ['x'.repeat(1001), 'two\r\nlines', ' '],
     registration: ['perhaps', true],
     read_only: ['true', 1],

@@ -2,12 +2,15 @@ import type { Updateable } from 'kysely'
 import type { Actor } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { validationError } from '#lib/errors.ts'
+import { isBlank } from '#lib/text/text-rules.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { InstanceSettings } from '#platform/db/schema.ts'
 import type { Deps } from '#ports/deps.ts'
+import { insertPageVersion } from './pages/queries.ts'
 import { type SettingsPatch, toSettingsColumns } from './requests.ts'
 import { getSettingsRow, SETTINGS_ID } from './settings-cache.ts'
+import { upsertSettings } from './upsert-settings.ts'
 
 /**
  * Changes settings in one transaction. They take effect immediately in this process and within one second in the others.
@@ -23,11 +26,11 @@ export async function updateSettings(
   if (fields.length === 0) return
   await transaction(deps, async (tx, changed) => {
     await checkTimes(tx, values)
-    await tx
-      .insertInto('instance_settings')
-      .values({ ...values, changed: new Date(deps.now()) })
-      .onConflict((conflict) => conflict.column('singleton').doUpdateSet({ ...values, changed: new Date(deps.now()) }))
-      .execute()
+    await upsertSettings(tx, values, deps.now())
+    if (values.rules !== undefined) {
+      const text = isBlank(values.rules ?? '') ? '' : (values.rules ?? '')
+      await insertPageVersion(tx, { kind: 'rules', text, actor, now: deps.now() })
+    }
     const recorded = { registration: values.registration, read_only: values.read_only, name: values.name }
     const changes = Object.entries(recorded).filter(([, value]) => value !== undefined)
     await recordAudit(tx, { action: 'settings.changed', actor, details: { fields, ...Object.fromEntries(changes) } })

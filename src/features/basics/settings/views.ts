@@ -3,10 +3,11 @@ import type { Selectable } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { NamedObject, Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import type { InstanceSettings } from '#platform/db/schema.ts'
+import { PAGE_KINDS } from './pages/requests.ts'
 import { HOME_SECTIONS, SET_NAMES, SETTING_NAMES, type SetName } from './requests.ts'
 
 /** The row with the state of this copy of the instance. */
-export type SettingsRow = Selectable<InstanceSettings> & { quiet_since: Date | null }
+export type SettingsRow = Selectable<InstanceSettings> & { quiet_since: Date | null; pages: Settings['pages'] }
 
 const fields = {
   name: Type.String(),
@@ -20,6 +21,16 @@ const fields = {
   home_sections: Type.Array(Type.Enum(HOME_SECTIONS), { description: 'Sections of the home page' }),
   about: Nullable(Type.String({ description: 'Purpose of the instance, in Markdown' })),
   rules: Nullable(Type.String({ description: 'Rules for publishers, in Markdown' })),
+  pages: Type.Array(
+    Type.Object({
+      kind: Type.Enum(PAGE_KINDS),
+      version: Type.Integer({ description: 'Number of the newest version' }),
+    }),
+    { description: 'Pages of the operator that have a text' },
+  ),
+  footer_links: Type.Array(Type.Object({ label: Type.String(), url: Type.String() }), {
+    description: 'Links of the operator in the footer',
+  }),
   announcement: Nullable(Type.String()),
   announcement_start: Nullable(Timestamp),
   announcement_end: Nullable(Timestamp),

@@ -32,7 +32,6 @@ const SECTION_TEXTS = {
 const TEXTS = fields(SettingsPatch, {
   name: { label: 'ops.settings.name', isOptional: true },
   about: { label: 'ops.settings.about', said: 'The text About', rows: 8, isOptional: true },
-  rules: { label: 'ops.settings.rules', rows: 8, isOptional: true },
   currency: { label: 'ops.settings.currency', isOptional: true },
 })
 const HOME = fields(SettingsPatch, {
@@ -74,7 +73,6 @@ async function saveBranding(request: OwnRequest, data: InstanceSettings, state: 
     home_text: state.text('home_text').trim(),
     home_sections: chosenSections(data, state.list('home_sections', [])),
     about: state.text('about'),
-    rules: state.text('rules'),
     currency: state.text('currency').trim(),
     registration: state.text('registration', registration),
   })
@@ -110,7 +108,6 @@ function settingsForm(page: PageContext, data: InstanceSettings, state: FormStat
   const texts = TEXTS.controls(page, state, settings, {
     name: { hint: from('name') },
     about: { hint: t('ops.settings.markdown', { source: from('about') }) },
-    rules: { hint: t('ops.settings.markdown', { source: from('rules') }) },
     currency: { hint: t('ops.settings.currency.hint', { source: from('currency') }) },
   })
   return saveForm(page, {

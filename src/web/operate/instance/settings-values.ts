@@ -27,7 +27,7 @@ export function sourceOf(page: PageContext, { set }: InstanceSettings, name: key
 export async function saveSettings(
   { deps, viewer }: OwnRequest,
   { settings }: InstanceSettings,
-  typed: Readonly<Record<string, string | number | boolean | null | readonly string[]>>,
+  typed: Readonly<Record<string, string | number | boolean | null | readonly (string | object)[]>>,
 ): Promise<void> {
   const current = settings as Readonly<Record<string, unknown>>
   const patch = Object.fromEntries(
