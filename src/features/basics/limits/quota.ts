@@ -61,7 +61,7 @@ async function requireFirstProjects(tx: Tx, accountId: string): Promise<void> {
   if (row === undefined || row.recent < row.max) return
   throw new ApiError(
     'limit_reached',
-    `A new author can create ${row.max} projects per day until a moderator approves a project. Try again tomorrow.`,
+    `A new author can create ${row.max === 1 ? 'one project' : `${row.max} projects`} per day until a moderator approves a project. Try again tomorrow.`,
     { details: { kind: 'projects', current: row.recent, max: row.max } },
   )
 }

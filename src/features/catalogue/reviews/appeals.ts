@@ -75,3 +75,13 @@ export async function reopenAppeal(tx: Tx, resultId: string): Promise<void> {
     .where('result_id', '=', resultId)
     .execute()
 }
+
+/** Returns whether the author has appealed this decision, whatever became of the appeal. */
+export async function isAppealed(tx: Tx, decisionId: string): Promise<boolean> {
+  const row = await tx
+    .selectFrom('project_appeal')
+    .select('decision_id')
+    .where('decision_id', '=', decisionId)
+    .executeTakeFirst()
+  return row !== undefined
+}

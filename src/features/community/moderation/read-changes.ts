@@ -109,6 +109,7 @@ export async function findUndoable(
     .select(['decision.final_at', SEEN.as('seen')])
     .where('project.id', '=', id)
     .where('decision.final_at', '>', new Date(now()))
+    .where(sql<boolean>`not exists (select from project_appeal where decision_id = decision.thread_message_id)`)
     .executeTakeFirst()
   if (row === undefined) return undefined
   const { name, from_status: from, to_status: to, seen, final_at: finalAt } = row

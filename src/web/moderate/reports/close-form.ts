@@ -33,7 +33,10 @@ export function closeForm(page: PageContext, { report, replies, open }: ReportDa
     page,
     KEYS.map(([names, label]) => ({ keys: names, label: t(label) })),
   )
-  if (open.length === 0) return html`<p>${t('reports.all-closed')}</p>${keys}`
+  if (open.length === 0) {
+    const text = state.text('message')
+    return html`<p>${t('reports.all-closed')}</p>${text !== '' && html`<p>${t('reports.unsent')}</p><p class="prose plain" dir="auto">${text}</p>`}${keys}`
+  }
   const content = [
     optionCards({
       legend: t('reports.outcome'),

@@ -18,6 +18,8 @@ export async function appealPart({ page, texts }: OwnRequest, { entry, view, thr
     status: statusName(page, 'project', view.status),
     time: timeAgo(language, new Date(appeal.created), now),
   })
-  const content = html`<p>${about}</p><div class="said note">${await texts.render(text, page)}</div>`
+  const reason = view.moderator_message
+  const shown = reason === null ? null : (reason.body ?? reason.message)
+  const content = html`${shown !== null && html`<p>${t('moderate.appeal.reason')}</p><div class="said note">${await texts.render(shown, page)}</div>`}<p>${about}</p><div class="said note">${await texts.render(text, page)}</div>`
   return section({ id: 'appeal', title: t('moderate.appeal'), content })
 }

@@ -38,7 +38,7 @@ test('an operator sets limits, pastes a list of blocks, and removes one', async 
   const added = await operator.sendFrom(shown, path, { targets, note: 'A wave', days: '3', do: 'block' })
   assertLeads(added, `${path}?done=blocked&count=2`)
   const listed = await operator.get(`${path}?done=blocked&count=2`)
-  assertSays(listed, 200, '2 blocks are active.')
+  assertSays(listed, 200, '2 blocks were saved.')
   assertSays(listed, 200, 'spam.example')
   assertValidHtml(listed.body)
   const [{ id }] = (await t.as(olga).get('/_internal/admin/sign-up-blocks')).json().blocks

@@ -8,7 +8,13 @@ import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { recordStatusEvents } from '#features/basics/events/record-event.ts'
 import { announceHiddenProject } from '#features/catalogue/breakage/announce-loss.ts'
 import { claimContentsOf } from '#features/catalogue/contents/content-owners.ts'
-import { closeAppeal, findOpenAppeal, type OpenAppeal, reopenAppeal } from '#features/catalogue/reviews/appeals.ts'
+import {
+  closeAppeal,
+  findOpenAppeal,
+  isAppealed,
+  type OpenAppeal,
+  reopenAppeal,
+} from '#features/catalogue/reviews/appeals.ts'
 import {
   announceDecision,
   type Decision,
@@ -20,6 +26,7 @@ import { requireJudge } from '#features/catalogue/reviews/policy.ts'
 import { requireSeen } from '#features/catalogue/reviews/seen.ts'
 import { takeSnapshot } from '#features/catalogue/reviews/snapshots.ts'
 import { deleteStatusMessage, insertMessage } from '#features/catalogue/threads/queries.ts'
+import { ApiError } from '#lib/errors.ts'
 import { isBlank } from '#lib/text/text-rules.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import type { Tx } from '#platform/db/db.ts'
@@ -106,7 +113,13 @@ function undoes({ viewer, membership, project, patch, now }: StatusChange, last:
   return isReverse && !hasMessage && actsAsModerator(viewer, membership) && last.final_at.getTime() > now
 }
 
+/** @throws ApiError `conflict` if the author has appealed: the members know the decision, and an appeal needs an answer. */
 async function undoDecision(tx: Tx, change: StatusChange, last: Decision): Promise<PreparedStatus> {
+  if (last.thread_message_id !== null && (await isAppealed(tx, last.thread_message_id)))
+    throw new ApiError(
+      'conflict',
+      'The author has appealed this decision, so that it cannot be undone; decide the appeal',
+    )
   const previous = await dropDecision(tx, last)
   return {
     columns: { ...previous, status: last.from_status as ProjectStatus },

@@ -157,7 +157,7 @@ test('a changed decision accepts the appeal; undoing it opens the appeal again; 
   assert.equal((await reject(mira, id)).statusCode, 204)
 })
 
-test('submitting again withdraws the appeal, and undoing the decision removes it', async () => {
+test('submitting again withdraws the appeal, and a decision with an appeal cannot be undone', async () => {
   const again = await appealed()
   assert.equal((await set(owner, again, 'processing')).statusCode, 204)
   assert.deepEqual(
@@ -170,7 +170,11 @@ test('submitting again withdraws the appeal, and undoing the decision removes it
     .where('project_id', '=', again)
     .executeTakeFirst()
   assert.equal(row?.outcome, 'withdrawn')
-  const undone = await appealed()
+  const kept = await appealed()
+  assertError(await set(mira, kept, 'processing'), 409, 'conflict')
+  assert.equal((await reject(jon, kept)).statusCode, 204)
+  assertError(await set(mira, kept, 'processing'), 409, 'conflict')
+  const undone = await decided()
   assert.equal((await set(mira, undone, 'processing')).statusCode, 204)
   assert.equal((await stateOf(undone)).decision, null)
   assert.equal((await set(jon, undone, 'rejected')).statusCode, 204)

@@ -124,10 +124,14 @@ export function invalidCredentials(description: string): ApiError {
 
 const tooMany = (retryAfterMs: number): ApiError => retryLater('Too many failed sign-ins', retryAfterMs)
 
+/** Returns seconds, or minutes from two minutes on. */
+const waitText = (seconds: number): string =>
+  seconds < 120 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`
+
 /** Returns 429 with the time of the next attempt. */
 export function retryLater(problem: string, retryAfterMs: number): ApiError {
   const seconds = Math.max(1, Math.ceil(retryAfterMs / 1000))
-  return new ApiError('ratelimit_error', `${problem}. Try again in ${seconds} seconds.`, {
+  return new ApiError('ratelimit_error', `${problem}. Try again in ${waitText(seconds)}.`, {
     headers: { 'retry-after': String(seconds) },
   })
 }

@@ -44,7 +44,11 @@ export function toNewBlocks(input: Static<typeof SignUpBlocksInput>, nowMs: numb
   const { email_domains = [], address_ranges = [], note = '', ends } = input
   const emailDomains = email_domains.map((domain, index) => {
     const folded = domain.trim().toLowerCase().replace(/^@/, '')
-    if (!DOMAIN.test(folded)) throw validationError(`email_domains.${index}`, 'must be a domain such as spam.example')
+    if (!DOMAIN.test(folded))
+      throw validationError(
+        `email_domains.${index}`,
+        `must be a domain such as spam.example, not “${domain.slice(0, 100)}”`,
+      )
     return folded
   })
   const addressRanges = address_ranges.map((range, index) => checkAddressRange(range.trim(), `address_ranges.${index}`))
