@@ -53,15 +53,14 @@ export function authorName({ language: { t } }: PageContext, hidesIdentity: bool
 
 function messageItem(
   page: PageContext,
-  { id, body, created, hide_identity }: ThreadMessageView,
+  { id, body, appeal, created, hide_identity }: ThreadMessageView,
   { author, text }: { author: UserView | undefined; text: Markup | undefined },
 ): Markup {
   const { t } = page.language
   const at = exactTime(page.language, new Date(created))
   if (body.type !== 'text' && body.type !== 'deleted') {
     const event = eventOf(page, body)
-    const answer =
-      body.type === 'status_change' && body.appeal !== undefined && html` · ${t('work.thread.appeal-accepted')}`
+    const answer = appeal === 'accepted' && html` · ${t('work.thread.appeal-accepted')}`
     const by = author !== undefined && html` · <bdi>${author.username}</bdi>`
     return html`<li class="event" id="message-${id}">${icon(page, event.icon)}<span>${event.text}${answer}${by} · ${at}</span></li>
 `
@@ -69,7 +68,7 @@ function messageItem(
   const name = authorName(page, hide_identity, author)
   const mark = body.private
     ? status(page, { kind: 'wait', icon: 'lock', label: t('work.thread.private') })
-    : body.type === 'text' && body.appeal !== undefined && appealMark(page, body.appeal)
+    : appeal !== undefined && appealMark(page, appeal)
   const role = hide_identity && author !== undefined && !body.private && html` (${t('work.thread.moderator')})`
   const said = body.type === 'deleted' ? html`<p class="soft">${t('work.thread.deleted')}</p>` : text
   const more = attributes({ class: body.private && 'private', id: `message-${id}` })
@@ -77,7 +76,7 @@ function messageItem(
 `
 }
 
-function appealMark(page: PageContext, appeal: 'made' | 'rejected'): Markup {
+function appealMark(page: PageContext, appeal: NonNullable<ThreadMessageView['appeal']>): Markup {
   const { t } = page.language
   if (appeal === 'made') return status(page, { kind: 'wait', icon: 'gavel', label: t('work.thread.appeal') })
   return status(page, { icon: 'gavel', label: t('work.thread.appeal-rejected') })

@@ -141,6 +141,8 @@ const CASES: readonly Case[] = [
 for (const { name, skip, surroundings, mustFail } of CASES) {
   test(`with ${name}, every command that fails names the problem and the remedy`, { skip }, async () => {
     const place = surroundings()
+    // Each case turns it off.
+    await database.pool.query('update account set totp_secret = $1 where username = $2', ['A'.repeat(32), 'mira'])
     const outcomes = [...(await runAll(place, commandLines(place.dataDir))), await serve(place)]
     for (const outcome of outcomes) assertExplained(outcome)
     const worked = outcomes.filter(({ code }) => code === 0).map(({ args }) => findCommand(args)?.command.name ?? '')

@@ -8884,10 +8884,10 @@ export interface components {
         };
         /**
          * NextReport
-         * @description The oldest open report about the claimed item, or null if no unclaimed item matches
+         * @description ID of the oldest open report about the claimed item; null if no unclaimed item matches
          */
         NextReport: {
-            report: components["schemas"]["Report"];
+            report_id: string | null;
         };
         /** Notification */
         Notification: {
@@ -10147,7 +10147,7 @@ export interface components {
             outcome: ("action" | "no_action") | (never | null);
             /** @description ID of the thread about the report */
             thread_id: string;
-        } | null;
+        };
         /** ReportChanges */
         ReportChanges: {
             item_type: string;
@@ -11169,21 +11169,11 @@ export interface components {
                 replying_to: string | null;
                 /** @description IDs of the images in the message */
                 associated_images: string[];
-                /**
-                 * @description `made`: the text of an appeal. `rejected`: the answer of a moderator who rejected it
-                 * @enum {string}
-                 */
-                appeal?: "made" | "rejected";
             } | {
                 /** @enum {string} */
                 type: "status_change";
                 old_status: string;
                 new_status: string;
-                /**
-                 * @description Set if the change accepted an appeal
-                 * @enum {string}
-                 */
-                appeal?: "accepted";
             } | {
                 /** @enum {string} */
                 type: "thread_closure" | "thread_reopen";
@@ -11192,6 +11182,11 @@ export interface components {
                 type: "deleted";
                 private: boolean;
             };
+            /**
+             * @description Of messages about an appeal. `made`: its text. `accepted`: the status change that accepted it. `rejected`: the answer of a moderator who rejected it
+             * @enum {string}
+             */
+            appeal?: "made" | "accepted" | "rejected";
             /** Format: date-time */
             created: string;
             /** @description Whether only moderators can see the author */
@@ -20911,7 +20906,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The oldest open report about the claimed item, or null if no unclaimed item matches */
+            /** @description ID of the oldest open report about the claimed item; null if no unclaimed item matches */
             200: {
                 headers: {
                     [name: string]: unknown;

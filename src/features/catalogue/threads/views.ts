@@ -14,18 +14,8 @@ const MessageBodyView = Type.Union([
     private: Type.Boolean({ description: 'Whether only moderators can see the message' }),
     replying_to: Nullable(Type.String()),
     associated_images: Type.Array(Type.String(), { description: 'IDs of the images in the message' }),
-    appeal: Type.Optional(
-      Type.Enum(['made', 'rejected'], {
-        description: '`made`: the text of an appeal. `rejected`: the answer of a moderator who rejected it',
-      }),
-    ),
   }),
-  Type.Object({
-    type: Type.Literal('status_change'),
-    old_status: Type.String(),
-    new_status: Type.String(),
-    appeal: Type.Optional(Type.Enum(['accepted'], { description: 'Set if the change accepted an appeal' })),
-  }),
+  Type.Object({ type: Type.Literal('status_change'), old_status: Type.String(), new_status: Type.String() }),
   Type.Object({ type: Type.Enum(['thread_closure', 'thread_reopen']) }),
   Type.Object({ type: Type.Literal('deleted'), private: Type.Boolean() }),
 ])
@@ -37,6 +27,13 @@ export const ThreadMessageView = NamedObject('ThreadMessage', {
     Type.String({ description: 'User ID; null for messages of moderators unless the caller is a moderator' }),
   ),
   body: MessageBodyView,
+  appeal: Type.Optional(
+    Type.Enum(['made', 'accepted', 'rejected'], {
+      description:
+        'Of messages about an appeal. `made`: its text. `accepted`: the status change that accepted it. `rejected`: the answer of ' +
+        'a moderator who rejected it',
+    }),
+  ),
   created: Timestamp,
   hide_identity: Type.Boolean({ description: 'Whether only moderators can see the author' }),
 })
@@ -58,15 +55,19 @@ export function toMessageViews(rows: readonly MessageRow[], viewer: Viewer): Thr
     id: row.id,
     author_id: canSeeAuthor(viewer, row) ? row.author_id : null,
     body: toBodyView(row, shown),
+    ...('appeal' in row.body && row.body.appeal !== undefined ? { appeal: row.body.appeal } : {}),
     created: row.created.toISOString(),
     hide_identity: row.hide_identity,
   }))
 }
 
 function toBodyView({ body, image_ids }: MessageRow, shown: ReadonlySet<string>): MessageBodyView {
+  if (body.type === 'status_change')
+    return { type: body.type, old_status: body.old_status, new_status: body.new_status }
   if (body.type !== 'text') return body
   const replyingTo = body.replying_to !== null && shown.has(body.replying_to) ? body.replying_to : null
-  return { ...body, replying_to: replyingTo, associated_images: image_ids ?? [] }
+  const { appeal: _, ...text } = body
+  return { ...text, replying_to: replyingTo, associated_images: image_ids ?? [] }
 }
 
 const UnansweredThreadView = NamedObject('UnansweredThread', {

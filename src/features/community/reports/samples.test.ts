@@ -8,7 +8,7 @@ export const SAMPLES: Record<string, Sample> = {
     body: async (w) => ({ report_type: 'spam', item_type: 'project', item_id: await w.id('project'), body: 'Look' }),
   },
   closeReports: { body: async (w) => ({ ids: [await w.id('report')], outcome: 'no_action' }) },
-  claimNextReport: { body: {} },
+  claimNextReport: { body: {}, before: (w) => w.id('report') },
   updateReport: { body: { body: 'Look again' } },
 }
 

@@ -161,7 +161,12 @@ function tiles(page: PageContext, { figures: { totals }, totals: all, disk }: Ov
     ['package', t('operate.tile.projects'), countOf(language, all.projects), added(totals.projects)],
     ['upload', t('operate.tile.versions'), countOf(language, all.versions), added(totals.versions)],
     ['archive', t('operate.tile.files'), countOf(language, all.files), t('operate.tile.files.text')],
-    ['download', t('operate.tile.downloads'), countOf(language, all.downloads), added(totals.downloads)],
+    [
+      'download',
+      t('operate.tile.downloads'),
+      countOf(language, all.downloads),
+      t('operate.tile.in-period', { count: totals.downloads }),
+    ],
     [
       'disk',
       t('operate.storage'),

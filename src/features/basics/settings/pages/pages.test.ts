@@ -94,8 +94,8 @@ test('rejects long and unstorable texts and unknown pages; only operators publis
     'text',
     refused,
   )
-  assert.ok([400, 404].includes((await publish('boats', 'x')).statusCode))
-  assert.ok([400, 404].includes((await page('boats')).statusCode))
+  assert.equal((await publish('boats', 'x')).statusCode, 400)
+  assert.equal((await page('boats')).statusCode, 400)
   const moderator = t.as(await t.make.account({ role: 'moderator' }))
   for (const client of [t.anyone, moderator]) {
     assertError(await client.put('/_internal/admin/page/terms', { text: 'Mine' }), 404, 'not_found')

@@ -246,7 +246,7 @@ describe('manifests', () => {
     assert.deepEqual(await versionsFor('1.20.1 || 24w44a'), ['1.20.1', '24w44a'])
     assert.equal(await versionsFor('99w99a'), null)
     assert.deepEqual(await versionsFor('>=1.20.6- <=1.21-rc.1'), ['1.20.6', '1.21'])
-    assert.equal(await versionsFor('>=9.9'), null)
+    assert.equal(await versionsFor('>=99.9'), null)
     for (const wrong of ['', 'soon', '>=', '1..2', {}, 7, null, ['~']])
       assert.equal(await versionsFor(wrong), null, JSON.stringify(wrong))
   })

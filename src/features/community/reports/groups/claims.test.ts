@@ -50,11 +50,11 @@ test('a claim is about all reports of an item; one of two moderators gets it', a
 test('the next item is the one with the oldest unclaimed report that matches, and moderators get different items', async () => {
   const [old, middle] = [await report(subject.id), await report(ben.id, ann, 'malicious')]
   const both = await Promise.all([next(mira), next(jon)])
-  assert.deepEqual(both.map((answer) => answer.json().report.id).sort(), [old, middle].sort())
-  assert.deepEqual((await next(mira)).json(), { report: null })
+  assert.deepEqual(both.map((answer) => answer.json().report_id).sort(), [old, middle].sort())
+  assert.deepEqual((await next(mira)).json(), { report_id: null })
   for (const each of [mira, jon]) for (const id of [old, middle]) await release(each, id)
-  assert.equal((await next(mira, { report_type: 'malicious' })).json().report.id, middle)
-  assert.deepEqual((await next(mira, { item_type: 'project' })).json(), { report: null })
+  assert.equal((await next(mira, { report_type: 'malicious' })).json().report_id, middle)
+  assert.deepEqual((await next(mira, { item_type: 'project' })).json(), { report_id: null })
   assert.equal((await groups({ claim: 'mine' })).length, 1)
   assert.equal((await groups({ claim: 'unassigned' })).length, 1)
   assert.equal((await groups({ claim: 'others' })).length, 0)

@@ -6,9 +6,7 @@ import { mountInternal } from '#platform/http/mounts.ts'
 import { IdParams } from '#platform/http/query-values.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
-import { getVisibleReport } from '../queries.ts'
 import { toReportFilter } from '../requests.ts'
-import { toReportView } from '../views.ts'
 import { claimNextReport, claimReport, releaseReport } from './claim-report.ts'
 import { closeReports } from './close-reports.ts'
 import { countReportGroups, listReportGroups } from './queries.ts'
@@ -49,7 +47,7 @@ function claimRoutes(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
       const viewer = requireViewer(req)
       const { itemType, reportType } = toReportFilter(req.body)
       const id = await claimNextReport(deps, viewer, { itemType, reportType })
-      return { report: id === undefined ? null : toReportView(await getVisibleReport(deps.db, viewer, id)) }
+      return { report_id: id ?? null }
     },
   })
 }

@@ -3,7 +3,6 @@ import Type, { type Static } from 'typebox'
 import { ClaimView, toClaimView } from '#features/catalogue/reviews/claim-view.ts'
 import { NamedObject, Nullable, Timestamp, toView } from '#lib/schema/schema-parts.ts'
 import { ItemType } from '../requests.ts'
-import { ReportView } from '../views.ts'
 import type { ReportGroup } from './queries.ts'
 
 const ReportGroupView = NamedObject('ReportGroup', {
@@ -54,9 +53,9 @@ export const toReportGroupView = ({ claim, ...row }: ReportGroup): Static<typeof
   toView(ReportGroupView, { ...row, ...toClaimView(claim) })
 
 export const NextReportView = Type.Object(
-  { report: Nullable(ReportView) },
+  { report_id: Nullable(Type.String()) },
   {
     title: 'NextReport',
-    description: 'The oldest open report about the claimed item, or null if no unclaimed item matches',
+    description: 'ID of the oldest open report about the claimed item; null if no unclaimed item matches',
   },
 )
