@@ -253,7 +253,9 @@ async function restoreAll(
   await setSequences(client, head.sequences)
   report.events = await events.store((done) => options.onProgress?.('events', done))
   await followStore(client, events)
-  await client.query(`delete from upload_claim where storage_key in (select key from (${storedKeysSql()}) stored)`)
+  await client.query(
+    `delete from upload_claim where storage_key in (select key from (${await storedKeysSql(client)}) stored)`,
+  )
   for (const { name } of tables) await client.query(`alter table ${quote(name)} enable trigger user`)
   return report
 }
@@ -283,9 +285,10 @@ const CLAIMS_PER_STATEMENT = 5_000
 
 /** Claims all file keys on another connection, so that the claims are committed immediately. */
 async function claimKeys({ pool }: Pick<Deps, 'pool'>, client: Client): Promise<void> {
+  const stored = await storedKeysSql(client)
   for (let after = ''; ; ) {
     const { rows } = await client.query<{ key: string }>(
-      `select key from (${storedKeysSql()}) stored where key > $1 collate "C" order by key collate "C" limit ${CLAIMS_PER_STATEMENT}`,
+      `select key from (${stored}) stored where key > $1 collate "C" order by key collate "C" limit ${CLAIMS_PER_STATEMENT}`,
       [after],
     )
     if (rows.length === 0) return

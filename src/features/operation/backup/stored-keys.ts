@@ -42,9 +42,17 @@ export type StoredKey = {
   sizeBytes: number | null
 }
 
-/** Returns a query of `key, is_uploading, sha512, size_bytes` with unique keys. */
-export function storedKeysSql(): string {
-  const images = IMAGE_COLUMNS.map(
+/**
+ * Returns a query of `key, is_uploading, sha512, size_bytes` with unique keys. A restore runs it with the schema of the backup,
+ * which can be older than some tables.
+ */
+export async function storedKeysSql(client: Client): Promise<string> {
+  const { rows } = await client.query<{ name: string }>(
+    'select name from unnest($1::text[]) as name where to_regclass(name) is not null',
+    [[...new Set(IMAGE_COLUMNS.map(([table]) => table))]],
+  )
+  const known = new Set(rows.map(({ name }) => name))
+  const images = IMAGE_COLUMNS.filter(([table]) => known.has(table)).map(
     ([table, column]) => `select ${keyIn(column)}, false, null, null from ${quote(table)} where ${hasKey(column)}`,
   )
   const copies = SCALED_IMAGES.map(
@@ -65,7 +73,7 @@ const KEYS_PER_QUERY = 1_000
 
 /** Yields every key in byte order, from the snapshot of the current transaction. */
 export async function* storedKeys(client: Client): AsyncGenerator<StoredKey> {
-  await client.query(`declare stored_keys cursor for ${storedKeysSql()} order by key collate "C"`)
+  await client.query(`declare stored_keys cursor for ${await storedKeysSql(client)} order by key collate "C"`)
   for (;;) {
     const { rows } = await client.query<{
       key: string
@@ -82,7 +90,7 @@ export async function* storedKeys(client: Client): AsyncGenerator<StoredKey> {
 
 export async function countStoredKeys(client: Client): Promise<number> {
   const { rows } = await client.query<{ count: number }>(
-    `select count(*)::int as count from (${storedKeysSql()}) stored`,
+    `select count(*)::int as count from (${await storedKeysSql(client)}) stored`,
   )
   return rows[0]?.count ?? 0
 }
@@ -107,9 +115,10 @@ export async function* withReferences<File extends { key: string }>(
   client: Client,
   files: AsyncIterable<File> | Iterable<File>,
 ): AsyncGenerator<[file: File, isReferenced: boolean]> {
+  const stored = await storedKeysSql(client)
   for await (const part of inBatches(files, KEYS_PER_QUERY)) {
     const { rows } = await client.query<{ key: string }>(
-      `select key from (${storedKeysSql()}) stored where key = any($1::text[])
+      `select key from (${stored}) stored where key = any($1::text[])
       union select storage_key from upload_claim where storage_key = any($1::text[])
       union select storage_key from upload_part where storage_key = any($1::text[])
       union select removed.key from graphile_worker._private_jobs job
