@@ -2,12 +2,7 @@
 import { isAdmin } from '#features/basics/access/viewer.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { postMessage } from '#features/catalogue/threads/post-message.ts'
-import {
-  isBlockable,
-  parseTakedown,
-  TakedownInput,
-  VISIBILITIES_OF,
-} from '#features/community/moderation/takedown/requests.ts'
+import { parseTakedown, TakedownInput } from '#features/community/moderation/takedown/requests.ts'
 import { takeDown } from '#features/community/moderation/takedown/take-down.ts'
 import { askOperators } from '#features/community/moderation/users/ask-operators.ts'
 import { Suspension, toSuspension } from '#features/people/accounts/administration/requests.ts'
@@ -24,10 +19,10 @@ import type { OwnRequest } from '#web/kit/pages.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
 import { mailKey } from '#web/ui/mail-texts.ts'
 import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
-import { optionCards } from '#web/ui/parts/choices.ts'
-import { checkbox, form, textArea, textField } from '#web/ui/parts/fields.ts'
+import { form, textArea, textField } from '#web/ui/parts/fields.ts'
 import { moderatedReport, takedownPath } from '../frame.ts'
 import { section } from '../review/section.ts'
+import { takedownFields } from '../texts/takedown-fields.ts'
 import type { ReportData } from './load-report.ts'
 
 const MESSAGE_MAX = { notice: 2000, text: 65_536, request: 4096 } as const
@@ -125,29 +120,9 @@ ${form(page, { action, className: 'stack', content: content(own) })}</details>
 function hideFields(page: PageContext, { report, group }: ReportData, state: FormState): Part {
   const { t } = page.language
   const kind = group.item_type
-  const [first, ...others] = VISIBILITIES_OF[kind]
-  const options = [first, ...others]
-  const chosen = options.find((each) => each === state.text('visibility')) ?? first
   const known = { report: report.id, reason: report.report_type }
   return [
-    optionCards({
-      legend: t('reports.takedown.visibility'),
-      name: 'visibility',
-      options: options.map((value) => ({
-        value,
-        label: t(`reports.takedown.visibility.${value}`),
-        text: t(`reports.takedown.visibility.${value}.text`),
-        isChosen: value === chosen,
-      })),
-    }),
-    isBlockable(kind) &&
-      checkbox({
-        name: 'block_files',
-        value: 'true',
-        isChecked: !state.isSubmitted || state.text('block_files') === 'true',
-        label: t('reports.takedown.block'),
-        hint: t('reports.takedown.block.hint'),
-      }),
+    takedownFields(page, kind, state),
     textArea(page, {
       name: 'notice',
       label: t('reports.takedown.message'),

@@ -4,13 +4,11 @@ import { isAdmin } from '#features/basics/access/viewer.ts'
 import { DELETABLE_KINDS } from '#features/community/moderation/takedown/delete-content.ts'
 import { type Concerned, listTakedowns, type TakedownRow } from '#features/community/moderation/takedown/queries.ts'
 import {
-  isBlockable,
   parseTakedown,
   TAKEDOWN_KINDS,
   type Takedown,
   TakedownInput,
   type TakedownKind,
-  VISIBILITIES_OF,
 } from '#features/community/moderation/takedown/requests.ts'
 import { previewTakedown, takeDown } from '#features/community/moderation/takedown/take-down.ts'
 import { createConfirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
@@ -24,8 +22,7 @@ import { PATHS } from '#web/kit/paths.ts'
 import { reasonName } from '#web/site/report.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
 import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
-import { optionCards } from '#web/ui/parts/choices.ts'
-import { checkbox, form, hiddenField, selectField } from '#web/ui/parts/fields.ts'
+import { form, hiddenField, selectField } from '#web/ui/parts/fields.ts'
 import { sheetHead, sheetPart } from '#web/ui/parts/frame.ts'
 import { note } from '#web/ui/parts/lists.ts'
 import { statusOf } from '#web/ui/parts/status.ts'
@@ -33,6 +30,7 @@ import { listTable, nameCell } from '#web/ui/parts/tables.ts'
 import { showSection, takedownPath, takedownResult } from '../frame.ts'
 import { timeOf } from '../parts.ts'
 import { contentDeletionPath } from './deletion-page.ts'
+import { takedownFields } from './takedown-fields.ts'
 import { BLOCKED_FILES } from './takedown-result.ts'
 
 /** Number of takedowns below the form. */
@@ -235,8 +233,6 @@ ${TARGET.controls(page, state, { id })}</div>
 function reasonPart({ page, deps, query }: OwnRequest, { kind, reference, state }: Fields & { reference: string }) {
   const { t } = page.language
   const { errors } = state
-  const [first, ...others] = VISIBILITIES_OF[kind]
-  const chosen = [first, ...others].find((each) => each === state.text('visibility')) ?? first
   const reason = state.isSubmitted ? state.text('reason') : query('reason')
   const reasons = deps.taxonomy.reportTypes.map((value) => ({
     value,
@@ -244,24 +240,7 @@ function reasonPart({ page, deps, query }: OwnRequest, { kind, reference, state 
     isChosen: value === reason,
   }))
   const content = [
-    optionCards({
-      legend: t('reports.takedown.visibility'),
-      name: 'visibility',
-      options: [first, ...others].map((value) => ({
-        value,
-        label: t(`reports.takedown.visibility.${value}`),
-        text: t(`reports.takedown.visibility.${value}.text`),
-        isChosen: value === chosen,
-      })),
-    }),
-    isBlockable(kind) &&
-      checkbox({
-        name: 'block_files',
-        value: 'true',
-        isChecked: !state.isSubmitted || state.text('block_files') === 'true',
-        label: t('reports.takedown.block'),
-        hint: t('reports.takedown.block.hint'),
-      }),
+    takedownFields(page, kind, state),
     selectField(page, {
       name: 'reason',
       label: t('reports.reason'),
