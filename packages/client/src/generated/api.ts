@@ -11183,7 +11183,7 @@ export interface components {
                 private: boolean;
             };
             /**
-             * @description Of messages about an appeal. `made`: its text. `accepted`: the status change that accepted it. `rejected`: the answer of a moderator who rejected it
+             * @description Part of an appeal. `made`: its text. `accepted`: the status change that accepted it. `rejected`: the answer of a moderator who rejected it
              * @enum {string}
              */
             appeal?: "made" | "accepted" | "rejected";

@@ -30,7 +30,7 @@ export const ThreadMessageView = NamedObject('ThreadMessage', {
   appeal: Type.Optional(
     Type.Enum(['made', 'accepted', 'rejected'], {
       description:
-        'Of messages about an appeal. `made`: its text. `accepted`: the status change that accepted it. `rejected`: the answer of ' +
+        'Part of an appeal. `made`: its text. `accepted`: the status change that accepted it. `rejected`: the answer of ' +
         'a moderator who rejected it',
     }),
   ),
