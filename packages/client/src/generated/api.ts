@@ -9457,7 +9457,7 @@ export interface components {
         ProjectAppeal: {
             /** @description Whether the members can appeal the decision: each decision once */
             possible: boolean;
-            /** @description The decision of a moderator that rejected or withheld the project; null if there is none */
+            /** @description Decision of a moderator that rejected or withheld the project; null for other projects */
             decision: {
                 /** @enum {string} */
                 status: "rejected" | "withheld";

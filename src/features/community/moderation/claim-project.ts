@@ -47,8 +47,8 @@ export function claimProject(deps: ClaimDeps, viewer: Viewer, projectId: string)
 }
 
 /**
- * Claims the first unclaimed project of the queue that matches. Returns its ID, or undefined if there is none. Leaves appeals
- * against the viewer's decisions to other moderators, if there are any.
+ * Claims the first unclaimed project of the queue that matches. Returns its ID, or undefined if no project matches. Leaves
+ * appeals against the viewer's decisions to other moderators, if other moderators exist.
  */
 export function claimNext(
   deps: ClaimDeps,

@@ -43,7 +43,7 @@ const OWNER = sql<QueueRow['owner']>`case when project.organization_id is not nu
     from team_member inner join account on account.id = team_member.account_id
     where team_member.team_id = project.team_id and team_member.is_owner) end`
 
-/** Returns the owner of a project, or undefined if there is none. */
+/** Returns the owner of a project, or undefined if it has no owner. */
 export async function findOwner(db: Db, projectId: string): Promise<NonNullable<QueueRow['owner']> | undefined> {
   const row = await db.selectFrom('project').select(OWNER.as('owner')).where('id', '=', projectId).executeTakeFirst()
   return row?.owner ?? undefined

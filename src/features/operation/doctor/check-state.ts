@@ -3,7 +3,12 @@ import { sql } from 'kysely'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { quietSince } from '#features/basics/settings/quiet.ts'
 import { retryJobs } from '#features/operation/overview/background-jobs/retry-jobs.ts'
-import { backupAgeMs, isBackupLate, readBackupState } from '#features/operation/overview/backups/backup-age.ts'
+import {
+  BACKUP_DAYS_MAX,
+  backupAgeMs,
+  isBackupLate,
+  readBackupState,
+} from '#features/operation/overview/backups/backup-age.ts'
 import { loadBackups } from '#features/operation/overview/backups/load-backups.ts'
 import { readState } from '#features/operation/overview/queries.ts'
 import { requestRebuild } from '#features/reading/search/request-rebuild.ts'
@@ -14,7 +19,6 @@ import { isOfDatabase } from '#ports/search-index/feed/changes.ts'
 import { type DoctorDeps, error, type Finding, warning, when } from './finding.ts'
 
 const WAIT_SECONDS_MAX = 300
-const BACKUP_DAYS_MAX = 7
 /** Age of the newest game version in the taxonomy. */
 const TAXONOMY_DAYS_MAX = 270
 /** Number of accounts that must share an address before it is suspicious. */

@@ -6,6 +6,7 @@ import type { Readiness } from '#features/basics/meta/readiness.ts'
 import { NamedObject } from '#lib/schema/schema-parts.ts'
 import { DAY_MS, HOUR_MS } from '#lib/time.ts'
 import type { TaskCounts } from './background-jobs/views.ts'
+import { BACKUP_DAYS_MAX } from './backups/backup-age.ts'
 import type { FiguresView } from './figures/views.ts'
 import { MAIL_TASKS } from './mail/queries.ts'
 import type { InstanceState } from './queries.ts'
@@ -96,7 +97,6 @@ const P95_MS_MAX = 1_000
 const FREE_SHARE_MIN = 0.1
 const FREE_SHARE_ERROR = 0.03
 const DAYS_LEFT_MIN = 30
-const BACKUP_DAYS_MAX = 7
 const REVIEW_DAYS_MAX = 7
 const SCAN_MS_MAX = 3_600_000
 const CERTIFICATE_DAYS_MIN = 21

@@ -1,5 +1,6 @@
 // Backups: those at the target, those in the audit log, and the commands. Only a command restores a backup.
 import { actorOf } from '#features/basics/audit/actor.ts'
+import { BACKUP_DAYS_MAX } from '#features/operation/overview/backups/backup-age.ts'
 import { downloadBackup } from '#features/operation/overview/backups/download-backup.ts'
 import { loadBackups } from '#features/operation/overview/backups/load-backups.ts'
 import { loadBackupTarget } from '#features/operation/overview/backups/load-target.ts'
@@ -21,8 +22,6 @@ import { showOperator } from '../sections.ts'
 
 const PATH = '/operator/backups'
 const SHOWN = 100
-/** The same limit as for the problem `backup_old`. */
-const AGE_DAYS_MAX = 7
 
 type Shown = { backups: BackupView[]; of: BackupTargetView }
 
@@ -91,7 +90,7 @@ function showBackups(request: OwnRequest, { backups, of }: Shown, form: FormStat
 function ageNote(page: PageContext, newest: BackupView | undefined): Part {
   if (newest === undefined) return null
   const days = Math.floor((page.now - new Date(newest.at).getTime()) / DAY_MS)
-  if (days <= AGE_DAYS_MAX) return null
+  if (days <= BACKUP_DAYS_MAX) return null
   return note(page, 'warn', html`<p>${page.language.t('operate.problem.backup_old', { days })}</p>`)
 }
 

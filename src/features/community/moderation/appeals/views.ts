@@ -8,7 +8,7 @@ export const ProjectAppealView = NamedObject('ProjectAppeal', {
   decision: Nullable(
     Type.Object(
       { status: Type.Enum(['rejected', 'withheld']), at: Timestamp },
-      { description: 'The decision of a moderator that rejected or withheld the project; null if there is none' },
+      { description: 'Decision of a moderator that rejected or withheld the project; null for other projects' },
     ),
   ),
   appeal: Nullable(

@@ -3,6 +3,9 @@ import { sql } from 'kysely'
 import type { Config } from '#platform/config/config.ts'
 import type { Db } from '#platform/db/db.ts'
 
+/** Age from which the newest backup is a problem. */
+export const BACKUP_DAYS_MAX = 7
+
 /** `lastGood`: time of the last backup in which no file was missing. */
 export type BackupState = { lastGood: Date | null; instanceCreated: Date }
 

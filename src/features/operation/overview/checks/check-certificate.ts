@@ -3,7 +3,7 @@ import { readCertificateEnd } from '#platform/outgoing/read-certificate.ts'
 import type { Deps } from '#ports/deps.ts'
 import { saveCheck } from './queries.ts'
 
-/** Stores the end of the certificate at `BASE_URL`. Without TLS, there is none; an unreachable address is not known. */
+/** Stores the end of the certificate at `BASE_URL`. Stores nothing if the URL has no TLS, or if nothing answers there. */
 export async function checkCertificate(
   { db, config, now, log }: Pick<Deps, 'db' | 'config' | 'now' | 'log'>,
   signal: AbortSignal,

@@ -254,12 +254,15 @@ test('operators set an email address, verified or with a link, and links to the 
   assert.equal((await set({ email: 'new@example.org' })).statusCode, 204)
   assert.deepEqual(await email(), { email: 'new@example.org', email_verified: false })
   assert.equal((await mailsTo(t, 'new@example.org', /verify/i)).length, 1)
+  assert.equal((await set({ email: 'new@example.org', verified: true })).statusCode, 204)
+  assert.deepEqual(await email(), { email: 'new@example.org', email_verified: true })
   const { entries } = (await t.as(admin).get('/_internal/admin/audit-log', { query: { user: person.id } })).json()
   const changes = entries.filter(({ action }: { action: string }) => action.startsWith('account.email_'))
   assert.deepEqual(
     changes.map(({ action, details }: Record<string, unknown>) => [action, details]),
     [
-      ['account.email_verified', { verified: false }],
+      ['account.email_verified', { verified: true }],
+      ['account.email_changed', { verified: false }],
       ['account.email_changed', { verified: true }],
     ],
   )

@@ -36,7 +36,7 @@ export async function setEmail(
     const isChanged = former?.toLowerCase() !== email.toLowerCase()
     if (isChanged) await deleteFlows(tx, id, ['verify_email', 'reset_password', 'undo_email_change'])
     if (!verified) await enqueue(tx, 'accounts.send-mail', { kind: 'verify-email', account_id: id })
-    const action = isChanged ? 'account.email_changed' : 'account.email_verified'
+    const action = verified && !isChanged ? 'account.email_verified' : 'account.email_changed'
     await recordAudit(tx, { action, actor, subject: { kind: 'user', id }, details: { verified } })
     changed.add('user', id)
     changed.add('viewer', id)
