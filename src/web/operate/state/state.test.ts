@@ -263,7 +263,8 @@ test('a test email is sent, and a rejected one shows the response of the server'
   const page = await admin.get(assertLeads(refused, '/operator/mail?test=rejected'))
   assertSays(page, 200, 'The mail server rejected the test email to ')
   assertSays(page, 200, '550 <[address]> is unknown')
-  assert.ok(!page.body.includes('550 <olga@example.org>'))
+  // Only the sentence names the operator's own address: the response of the server has none.
+  assert.equal(page.body.split('olga@example.org').length - 1, 1)
   const accepted = await admin.get('/operator/mail?show=sent')
   // Without a mail server, the page says nowhere that an email was sent.
   assertSays(accepted, 200, 'Written in 24 hours')
