@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newId } from '#lib/ids.ts'
 import { MINUTE_MS } from '#lib/time.ts'
+import { ADMIN_KEY } from '#test/support/app/test-app.ts'
 import { conversationFactories } from '#test/support/factories/conversation-factories.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
 import { teamApp } from '#test/support/factories/team-app.ts'
@@ -401,4 +402,35 @@ test('a report shows its item as it was', async () => {
   assert.deepEqual([unknown.known, unknown.deleted], [false, false])
   assertError(await t.as(owner).get(`/_internal/moderation/reports/${ofProject}/changes`), 403, 'unauthorized')
   assertError(await t.as(mira).get('/_internal/moderation/reports/Zzzzzzzz/changes'), 404, 'not_found')
+})
+
+test('a tag that operators rename or merge is no change of the author', async () => {
+  const project = await submitted()
+  const patch = {
+    categories: ['cursed', 'magic'],
+    additional_categories: ['food'],
+    link_urls: { wiki: 'https://w.example/' },
+  }
+  await edit(project, patch)
+  await edit(project, { status: 'draft' })
+  await edit(project, { status: 'processing' })
+  const tags = (path: string, body: object) =>
+    t.anyone.post(`/_internal/admin/tags/${path}`, body, { headers: { 'x-admin-key': ADMIN_KEY } })
+  for (const [path, from, to] of [
+    ['categories/merge', 'cursed', 'magic'],
+    ['categories/rename', 'food', 'meals'],
+    ['link_platforms/rename', 'wiki', 'handbook'],
+    ['game_versions/merge', '1.20.1', '1.20'],
+    ['loaders/merge', 'fabric', 'quilt'],
+  ] as const)
+    assert.equal((await tags(path, { from, to })).statusCode, 204, path)
+  const { recent } = await changes(project)
+  assert.deepEqual(
+    recent.lists.map(({ field, added, removed }: Record<string, unknown>) => ({ field, added, removed })),
+    ['categories', 'additional_categories'].map((field) => ({ field, added: [], removed: [] })),
+  )
+  const link = { platform: 'handbook', before: 'https://w.example/', after: 'https://w.example/', other_projects: null }
+  assert.deepEqual(recent.links, [link])
+  assert.deepEqual(recent.versions, { added: [], removed: [], changed: [], omitted: 0 })
+  assert.deepEqual(recent.lists[0].same, ['magic'])
 })

@@ -1,5 +1,6 @@
 // A whole list of tags as JSON: export and import.
 import { actorOf } from '#features/basics/audit/actor.ts'
+import { nameOf, type TagRow } from '#features/basics/tags/edit/tag-row.ts'
 import { type ListEdit, updateTagList } from '#features/basics/tags/edit/update-tag-list.ts'
 import { type EditableTags, readEditableTags } from '#features/basics/tags/edit/views.ts'
 import { validationError } from '#lib/errors.ts'
@@ -10,6 +11,7 @@ import { checkValues } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { html } from '#web/ui/html.ts'
+import type { Language } from '#web/ui/languages.ts'
 import { pathTo } from '#web/ui/page-context.ts'
 import { form, hiddenField, textArea } from '#web/ui/parts/fields.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'
@@ -66,13 +68,27 @@ function readRows(list: TagListName, text: string): readonly object[] {
   return checkValues(TAG_LISTS[list], rows) as readonly object[]
 }
 
-function askImport({ t }: OwnRequest, { list, tags }: ListPage, state: FormState) {
-  const count = readRows(list, state.text('rows')).length
+function askImport({ t, language }: OwnRequest, { list, tags }: ListPage, state: FormState) {
+  const rows = readRows(list, state.text('rows')) as readonly TagRow[]
+  const names = new Set(rows.map(nameOf))
+  const lost = new Set((tags.rows as readonly TagRow[]).map(nameOf)).difference(names)
   return {
     title: t('ops.tags.import.title'),
-    consequences: [t('ops.tags.import.effect', { before: tags.rows.length, count }), t('operate.recorded')],
+    consequences: [
+      t('ops.tags.import.effect', { before: tags.rows.length, count: rows.length }),
+      ...(lost.size === 0 ? [] : [lostText(language, [...lost])]),
+      t('operate.recorded'),
+    ],
     button: t('ops.tags.import'),
   }
+}
+
+/** A confirmation names at most this many tags. */
+const NAMED_MAX = 20
+
+function lostText({ t, tag }: Language, lost: readonly string[]): string {
+  const names = new Intl.ListFormat(tag, { type: 'unit' }).format(lost.slice(0, NAMED_MAX))
+  return t('ops.tags.import.lost', { names, more: Math.max(0, lost.length - NAMED_MAX) })
 }
 
 async function importRows({ deps, viewer, field }: OwnRequest, { list }: ListPage, state: FormState): Promise<Outcome> {

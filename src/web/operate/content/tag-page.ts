@@ -1,6 +1,6 @@
 // The pages that add a tag, and that change, rename, merge and remove it.
 import { actorOf } from '#features/basics/audit/actor.ts'
-import { RENAMED_LISTS, renameTag } from '#features/basics/tags/edit/rename-tag.ts'
+import { checkRenaming, RENAMED_LISTS, renameTag } from '#features/basics/tags/edit/rename-tag.ts'
 import { countUses, REPLACED_LISTS, type UsesOfTag } from '#features/basics/tags/edit/replace-tag.ts'
 import { TAG_INPUTS, TAG_PATCHES } from '#features/basics/tags/edit/requests.ts'
 import { nameOf, type TagRow } from '#features/basics/tags/edit/tag-row.ts'
@@ -8,7 +8,7 @@ import { type EditableTags, readEditableTags } from '#features/basics/tags/edit/
 import { addTag } from '#features/basics/tags/values/add-tag.ts'
 import { changeTag, type TagPatch } from '#features/basics/tags/values/change-tag.ts'
 import { findTag } from '#features/basics/tags/values/find-tag.ts'
-import { mergeTags } from '#features/basics/tags/values/merge-tags.ts'
+import { checkMerge, mergeTags } from '#features/basics/tags/values/merge-tags.ts'
 import { removeTag } from '#features/basics/tags/values/remove-tag.ts'
 import { invalidInput } from '#lib/errors.ts'
 import type { TagListName } from '#taxonomy/tag-lists.ts'
@@ -129,20 +129,23 @@ async function saveTag(request: OwnRequest, { list, id, row }: TagPage, state: F
   return { done: 'tag-saved', path: listPath(list) }
 }
 
-function askRenaming({ field, t }: OwnRequest, { row, uses }: TagPage) {
+async function askRenaming({ deps, t }: OwnRequest, data: TagPage, state: FormState) {
+  const renaming = renamingOf(data, state)
+  await checkRenaming(deps, renaming)
   return {
-    title: t('ops.tags.rename.title', { name: nameOf(row), to: field('to').trim() }),
-    consequences: [t('ops.tags.changes', uses), t('operate.recorded')],
+    title: t('ops.tags.rename.title', { name: renaming.from, to: renaming.to }),
+    consequences: [t('ops.tags.changes', data.uses), t('operate.recorded')],
     button: t('ops.tags.rename'),
     isDanger: false,
   }
 }
 
-function askMerge({ field, t }: OwnRequest, { row, uses }: TagPage) {
-  const [name, into] = [nameOf(row), field('into').trim()]
+async function askMerge({ deps, t }: OwnRequest, data: TagPage, state: FormState) {
+  const { from: name, to: into, list } = mergeOf(data, state)
+  await checkMerge(deps, { list, from: name, to: into })
   return {
     title: t('ops.tags.merge.title', { name, into }),
-    consequences: [t('ops.tags.changes', uses), t('ops.tags.merge.effect', { name, into }), t('operate.recorded')],
+    consequences: [t('ops.tags.changes', data.uses), t('ops.tags.merge.effect', { name, into }), t('operate.recorded')],
     button: t('ops.tags.merge'),
   }
 }
@@ -161,21 +164,29 @@ function askRemoval(request: OwnRequest, data: TagPage) {
   return { title: t('ops.tags.remove.title', { name }), consequences, button: t('ops.tags.remove', { name }) }
 }
 
-async function saveName({ deps, viewer }: OwnRequest, data: TagPage, state: FormState): Promise<Outcome> {
-  const list = RENAMED_LISTS.find((name) => name === data.list)
+function renamingOf({ list: of, row }: TagPage, state: FormState) {
+  const list = RENAMED_LISTS.find((name) => name === of)
   if (list === undefined) throw invalidInput('Tags of this list cannot be renamed')
-  await renameTag(deps, actorOf(viewer), { list, from: nameOf(data.row), to: state.text('to').trim() })
-  return { done: 'tag-renamed', path: listPath(list) }
+  return { list, from: nameOf(row), to: state.text('to').trim() }
+}
+
+function mergeOf({ list: of, row, tags }: TagPage, state: FormState) {
+  const list = REPLACED_LISTS.find((name) => name === of)
+  if (list === undefined) throw invalidInput('Tags of this list cannot be merged')
+  const [from, to] = [nameOf(row), state.text('into').trim()]
+  const others = (tags.rows as readonly object[]).map((each) => nameOf(each as TagRow)).filter((name) => name !== from)
+  if (!others.includes(to)) throw invalidInput('must be the name of another tag of this list', 'into')
+  return { list, from, to }
+}
+
+async function saveName({ deps, viewer }: OwnRequest, data: TagPage, state: FormState): Promise<Outcome> {
+  await renameTag(deps, actorOf(viewer), renamingOf(data, state))
+  return { done: 'tag-renamed', path: listPath(data.list) }
 }
 
 async function merge({ deps, viewer }: OwnRequest, data: TagPage, state: FormState): Promise<Outcome> {
-  const list = REPLACED_LISTS.find((name) => name === data.list)
-  if (list === undefined) throw invalidInput('Tags of this list cannot be merged')
-  const to = state.text('into').trim()
-  if (!(data.tags.rows as readonly object[]).some((row) => nameOf(row as TagRow) === to))
-    throw invalidInput('must be the name of another tag of this list', 'into')
-  await mergeTags(deps, actorOf(viewer), { list, from: nameOf(data.row), to })
-  return { done: 'tag-merged', path: listPath(list) }
+  await mergeTags(deps, actorOf(viewer), mergeOf(data, state))
+  return { done: 'tag-merged', path: listPath(data.list) }
 }
 
 async function remove({ deps, viewer, field }: OwnRequest, { list, id }: TagPage): Promise<Outcome> {

@@ -235,6 +235,6 @@ function manifestPart({ page, t, deps, language }: OwnRequest, data: TagList): P
     id: 'manifest',
     title: t('ops.tags.manifest'),
     text: html`<code>${url}</code>`,
-    content: html`<p>${state}</p>${formOf(page, data, button)}`,
+    content: html`<p>${state}</p><p class="soft">${t('ops.tags.manifest.rule')}</p>${formOf(page, data, button)}`,
   })
 }

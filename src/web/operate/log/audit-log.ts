@@ -3,8 +3,8 @@ import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { AUDIT_ACTIONS, SUBJECT_KINDS } from '#features/basics/audit/actions.ts'
 import { exportEntries } from '#features/basics/audit/export-entries.ts'
-import { findObject, listObjectNames, type ObjectNames } from '#features/basics/audit/object-names.ts'
-import { type AuditRow, listEntryPage } from '#features/basics/audit/queries.ts'
+import { findObject, listObjectNames } from '#features/basics/audit/object-names.ts'
+import { listEntryPage } from '#features/basics/audit/queries.ts'
 import { type AuditFilter, AuditQuery, toAuditFilter } from '#features/basics/audit/requests.ts'
 import { getAccountByName } from '#features/people/users/queries.ts'
 import { ApiError, validationError } from '#lib/errors.ts'
@@ -12,14 +12,11 @@ import { DAY_MS } from '#lib/time.ts'
 import { attempt, checkValues, type FormRefusal } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { withQuery } from '#web/kit/paths.ts'
-import { timeAgo } from '#web/ui/format.ts'
-import { html, type Markup, type Part } from '#web/ui/html.ts'
+import { actionName, entryTable, kindName } from '#web/moderate/log/entries.ts'
+import { html, type Markup } from '#web/ui/html.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { checkbox, errorSummary, selectField, textField } from '#web/ui/parts/fields.ts'
-import { emptyState } from '#web/ui/parts/lists.ts'
-import { listTable } from '#web/ui/parts/tables.ts'
 import { showOperator } from '../sections.ts'
-import { actionName, actorName, detailsTable, kindName, subjectOf } from './entries.ts'
 
 const PATH = '/operator/audit-log'
 const EXPORT = '/operator/audit-log/export'
@@ -67,7 +64,7 @@ async function showLog(request: OwnRequest): Promise<FastifyReply> {
     notes: errorSummary(page, errors),
     ...(refusal === undefined ? {} : { status: refusal.status }),
     body: html`${filterForm(page, typed, refusal)}
-${refusal === undefined && entryTable(page, rows, names)}
+${refusal === undefined && entryTable(page, rows, { names, caption: t('operate.audit-log'), empty: t('operate.log.none') })}
 ${next !== null && html`<p class="part"><a href="${pathTo(page, withQuery(PATH, { ...typed, before: String(next) }))}">${more}</a></p>`}`,
   })
 }
@@ -169,30 +166,6 @@ function exportLinks(page: PageContext, typed: Typed): Markup {
   const link = (format: keyof typeof TYPES, label: string) =>
     html`<a class="button" href="${pathTo(page, withQuery(EXPORT, { ...typed, format }))}" download>${label}</a>`
   return html`<div class="line">${link('csv', t('operate.log.csv'))}${link('jsonl', t('operate.log.json'))}</div>`
-}
-
-function entryTable(page: PageContext, rows: readonly AuditRow[], names: ObjectNames): Part {
-  const { language } = page
-  const { t } = language
-  if (rows.length === 0) return emptyState(page, { icon: 'scroll', title: t('operate.log.none') })
-  return listTable(page, {
-    caption: t('operate.audit-log'),
-    columns: [
-      { label: t('operate.log.time') },
-      { label: t('operate.log.action') },
-      { label: t('operate.log.by'), room: 'far' },
-      { label: t('operate.log.subject'), room: 'mid' },
-    ],
-    rows: rows.map((row) => ({
-      id: `entry-${row.id}`,
-      cells: [
-        timeAgo(language, row.at, page.now),
-        html`${actionName(language, row.action)}<span class="near">${actorName(page, row)}</span><span class="least">${subjectOf(page, row, names)}</span>${detailsTable(page, row, names)}`,
-        actorName(page, row),
-        subjectOf(page, row, names),
-      ],
-    })),
-  })
 }
 
 /** Sends all entries that match, oldest first. @throws ApiError `invalid_input` */

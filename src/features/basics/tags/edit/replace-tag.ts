@@ -36,9 +36,34 @@ const STATEMENTS: Record<ReplacedList, (names: Names) => RawBuilder<unknown>> = 
     where jsonb_exists(link_urls, ${from})`,
 }
 
+/** Returns the expression of a JSON list of names in which the tag is replaced. */
+const replacedIn = (names: RawBuilder<unknown>, { from, to }: Names) => sql`(
+  select coalesce(jsonb_agg(name order by place), '[]') from (
+    select case value when ${from} then ${to} else value end as name, min(place) as place
+    from jsonb_array_elements_text(${names}) with ordinality as listed (value, place) group by 1) named)`
+
+/** Returns the expression of the versions of a snapshot in which the tag is replaced in a field. */
+const versionsWith = (field: 'game_versions' | 'loaders', names: Names) => sql`jsonb_build_object('versions', (
+  select coalesce(jsonb_agg(
+    version || jsonb_build_object(${field}::text, ${replacedIn(sql`version->${field}`, names)}) order by position), '[]')
+  from jsonb_array_elements(state->'versions') with ordinality as each (version, position)))`
+
+/** The same fields in snapshots of projects: a review would show the replacement as a change of the author. */
+const IN_SNAPSHOTS: Record<ReplacedList, (names: Names) => RawBuilder<unknown>> = {
+  categories: (names) => sql`jsonb_build_object('categories', ${replacedIn(sql`state->'categories'`, names)},
+    'additional_categories', ${replacedIn(sql`state->'additional_categories'`, names)})`,
+  game_versions: (names) => versionsWith('game_versions', names),
+  loaders: (names) => versionsWith('loaders', names),
+  link_platforms: ({ from, to }) => sql`jsonb_build_object('links', case
+    when not jsonb_exists(state->'links', ${from}) then state->'links'
+    else jsonb_build_object(${to}::text, state->'links'->${from}::text) || ((state->'links') - ${from}::text) end)`,
+}
+
 /** Replaces a tag in everything that uses it. Returns the number of changed projects or versions. */
 export async function replaceTag(tx: Tx, list: ReplacedList, names: Names): Promise<number> {
   const { numAffectedRows = 0n } = await STATEMENTS[list](names).execute(tx)
+  await sql`update project_snapshot set state = state || ${IN_SNAPSHOTS[list](names)}
+    where position(${JSON.stringify(names.from)} in state::text) > 0`.execute(tx)
   return Number(numAffectedRows)
 }
 

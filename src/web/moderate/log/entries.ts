@@ -2,12 +2,15 @@
 
 import { type ObjectNames, objectsOf } from '#features/basics/audit/object-names.ts'
 import type { AuditRow } from '#features/basics/audit/queries.ts'
-import { organizationPath, PATHS, userPath } from '#web/kit/paths.ts'
+import { organizationPath, PATHS, reviewPath, userPath } from '#web/kit/paths.ts'
 import { exactTime, timeAgo } from '#web/ui/format.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
 import type { IconName } from '#web/ui/icons.ts'
 import { type Language, messageOr } from '#web/ui/languages.ts'
 import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
+import { emptyState } from '#web/ui/parts/lists.ts'
+import { listTable } from '#web/ui/parts/tables.ts'
+import { moderatedUser } from '../frame.ts'
 
 /** Icons by the first part of an action. */
 const ICONS: Readonly<Record<string, IconName>> = {
@@ -52,41 +55,78 @@ export function entryList(page: PageContext, entries: readonly AuditRow[]): Mark
 ${items}</ol>`
 }
 
+/** A table of entries. For moderators it lacks addresses and tokens, and links their pages. */
+export type EntryTable = { names: ObjectNames; forModerators?: boolean; caption: string; empty: string }
+
+/** Renders entries with their details, newest first. */
+export function entryTable(page: PageContext, rows: readonly AuditRow[], of: EntryTable): Part {
+  const { language } = page
+  const { t } = language
+  if (rows.length === 0) return emptyState(page, { icon: 'scroll', title: of.empty })
+  return listTable(page, {
+    caption: of.caption,
+    columns: [
+      { label: t('operate.log.time') },
+      { label: t('operate.log.action') },
+      { label: t('operate.log.by'), room: 'far' },
+      { label: t('operate.log.subject'), room: 'mid' },
+    ],
+    rows: rows.map((row) => ({
+      id: `entry-${row.id}`,
+      cells: [
+        timeAgo(language, row.at, page.now),
+        html`${actionName(language, row.action)}<span class="near">${actorName(page, row, of)}</span><span class="least">${subjectOf(page, row, of)}</span>${detailsTable(page, row, of)}`,
+        actorName(page, row, of),
+        subjectOf(page, row, of),
+      ],
+    })),
+  })
+}
+
+type Shown = Pick<EntryTable, 'names' | 'forModerators'>
+const UNNAMED: Shown = { names: new Map() }
+
+function userLink(page: PageContext, { forModerators }: Shown, { id, name }: { id: string; name: string }): Markup {
+  const path = forModerators === true ? moderatedUser(id) : userPath(name)
+  return html`<a href="${pathTo(page, path)}"><bdi>${name}</bdi></a>`
+}
+
 /** Returns the user who acted, with a link, or the name of another actor. */
-export function actorName(page: PageContext, { actor_kind: kind, actor_name: name, actor_id: id }: AuditRow): Part {
-  if (name !== null) return html`<a href="${pathTo(page, userPath(name))}"><bdi>${name}</bdi></a>`
+function actorName(
+  page: PageContext,
+  { actor_kind: kind, actor_name: name, actor_id: id }: AuditRow,
+  of = UNNAMED,
+): Part {
+  if (id !== null && name !== null) return userLink(page, of, { id, name })
   if (id !== null) return html`<code>${id}</code>`
   return messageOr(page.language, `operate.actor.${kind}`, kind)
 }
 
 /** Returns the resource of an entry: its kind, and its name or ID, as a link if it has a page. */
-export function subjectOf(
-  page: PageContext,
-  { subject_kind: kind, subject_id: id, subject_name: name }: AuditRow,
-  names: ObjectNames = new Map(),
-): Part {
+function subjectOf(page: PageContext, row: AuditRow, of = UNNAMED): Part {
+  const { subject_kind: kind, subject_id: id, subject_name: name } = row
   if (kind === null || id === null) return null
-  if (name !== null) return html`<a href="${pathTo(page, userPath(name))}"><bdi>${name}</bdi></a>`
-  const link = objectLink(page, { kind, id }, names)
+  if (name !== null) return userLink(page, of, { id, name })
+  const link = objectLink(page, { kind, id }, of)
   return kind === 'project' ? link : html`${kindName(page.language, kind)} ${link}`
 }
 
 /** Renders the name of an object, otherwise its ID, as a link if it has a page. */
-function objectLink(page: PageContext, { kind, id }: { kind: string; id: string }, names: ObjectNames): Markup {
-  const { name, slug = null } = names.get(`${kind} ${id}`) ?? {}
+function objectLink(page: PageContext, { kind, id }: { kind: string; id: string }, of: Shown): Markup {
+  const { name, slug = null } = of.names.get(`${kind} ${id}`) ?? {}
   const text = name === undefined ? html`<code>${id}</code>` : html`<bdi>${name}</bdi>`
-  const path = objectPath({ kind, id, name, slug })
+  const path = objectPath({ kind, id, name, slug }, of)
   return path === undefined ? text : html`<a href="${pathTo(page, path)}">${text}</a>`
 }
 
 type NamedObject = { kind: string; id: string; name: string | undefined; slug: string | null }
 
-function objectPath({ kind, id, name, slug }: NamedObject): string | undefined {
+function objectPath({ kind, id, name, slug }: NamedObject, { forModerators }: Shown): string | undefined {
   const code = encodeURIComponent(id)
-  if (kind === 'project') return `/project/${code}`
+  if (kind === 'project') return forModerators === true ? reviewPath(code) : `/project/${code}`
   if (kind === 'report') return `${PATHS.moderationReports}/${code}`
   if (name === undefined) return undefined
-  if (kind === 'user') return userPath(name)
+  if (kind === 'user') return forModerators === true ? moderatedUser(code) : userPath(name)
   if (kind === 'collection') return `/collection/${code}`
   if (slug === null) return undefined
   return kind === 'organization'
@@ -100,33 +140,36 @@ export const kindName = (language: Language, kind: string): string =>
   messageOr(language, `operate.subject.${kind}`, kind)
 
 /** Renders the details of an entry as a table, never as JSON. */
-export function detailsTable(page: PageContext, entry: AuditRow, names: ObjectNames): Part {
+function detailsTable(page: PageContext, entry: AuditRow, of: Shown): Part {
   const { language } = page
   const { t } = language
   const token = entry.token_kind === null ? null : `${entry.token_kind} ${entry.token_id ?? ''}`
+  const origin: [string, Part][] = [
+    [t('operate.log.address'), entry.address === null ? null : html`<code>${entry.address}</code>`],
+    [t('operate.log.token'), token === null ? null : html`<code>${token}</code>`],
+  ]
   const known: [string, Part][] = [
     [t('operate.log.id'), html`<code>${entry.id}</code>`],
     [t('operate.log.time'), exactTime(language, entry.at)],
     [t('operate.log.action'), html`<code>${entry.action}</code>`],
-    [t('operate.log.address'), entry.address === null ? null : html`<code>${entry.address}</code>`],
-    [t('operate.log.token'), token === null ? null : html`<code>${token}</code>`],
+    ...(of.forModerators === true ? [] : origin),
   ]
   const details = Object.entries((entry.details ?? {}) as Record<string, unknown>)
   const rows: [Part, Part][] = [
     ...known.filter(([, value]) => value !== null),
     ...details.map(([name, value]): [Part, Part] => [
       html`<code>${name}</code>`,
-      detailValue(page, name, value, names),
+      detailValue(page, { name, value }, of),
     ]),
   ]
   return html`<details><summary>${t('operate.log.details')}<span class="vh"> ${entry.id}</span></summary><table class="was"><tbody>${rows.map(([name, value]) => html`<tr><th scope="row">${name}</th><td>${value}</td></tr>`)}</tbody></table></details>`
 }
 
-function detailValue(page: PageContext, name: string, value: unknown, names: ObjectNames): Part {
+function detailValue(page: PageContext, { name, value }: { name: string; value: unknown }, of: Shown): Part {
   const objects = objectsOf(name, value)
   if (objects === undefined) return html`<bdi>${detailText(page.language, value)}</bdi>`
   const { kind, ids } = objects
-  return ids.map((id, index) => html`${index > 0 && ', '}${objectLink(page, { kind, id }, names)}`)
+  return ids.map((id, index) => html`${index > 0 && ', '}${objectLink(page, { kind, id }, of)}`)
 }
 
 function detailText({ t }: Language, value: unknown): string {
