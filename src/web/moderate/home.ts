@@ -1,15 +1,16 @@
 // The start page of moderators: counts, the projects that they have claimed, and the start of the queue.
 import type { FastifyReply } from 'fastify'
-import { listQueue, readModerationCounts } from '#features/community/moderation/queries.ts'
+import { listQueue, type ModerationCounts, readModerationCounts } from '#features/community/moderation/queries.ts'
 import { recentMedianWait } from '#features/community/moderation/statistics/queries.ts'
 import { listOwnerRecords } from '#features/community/moderation/users/queries.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
-import { PATHS } from '#web/kit/paths.ts'
-import { html } from '#web/ui/html.ts'
-import { pathTo } from '#web/ui/page-context.ts'
+import { PATHS, withQuery } from '#web/kit/paths.ts'
+import { wholeNumber } from '#web/ui/format.ts'
+import { html, type Markup } from '#web/ui/html.ts'
+import { type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { sheetHead, sheetPart } from '#web/ui/parts/frame.ts'
 import { showModeration } from './moderation-frame.ts'
-import { emptyQueue, figure, startButton } from './queue/queue-page.ts'
+import { emptyQueue, startButton } from './queue/queue-page.ts'
 import { readQueueChoice } from './queue/queue-request.ts'
 import { queueTable } from './queue/queue-table.ts'
 
@@ -25,6 +26,28 @@ export function moderationHomePages(pages: Pages): void {
   })
 }
 
+type Work = Omit<ModerationCounts, 'mine'> & { mine?: number }
+
+/** Renders how much work waits for moderators, with links. `accounts` is the path of the list of accounts. */
+export function workTiles(page: PageContext, work: Work, { accounts }: { accounts: string }): Markup {
+  const { language } = page
+  const { t } = language
+  const tiles: [label: string, count: number | undefined, path: string][] = [
+    [t('moderate.count.queue'), work.queue, PATHS.moderationQueue],
+    [t('moderate.count.mine'), work.mine, withQuery(PATHS.moderationQueue, { claim: 'mine' })],
+    [t('moderate.count.reports'), work.reports, PATHS.moderationReports],
+    [t('moderate.count.quarantined'), work.quarantined, PATHS.moderationScans],
+    [t('moderate.count.threads'), work.threads, PATHS.moderationThreads],
+    [t('moderate.count.advisories'), work.advisories, PATHS.moderationAdvisories],
+    [t('moderate.count.accounts'), work.accounts, withQuery(accounts, { waiting: 'yes' })],
+  ]
+  return html`<dl class="tiles">${tiles.map(
+    ([label, count, path]) =>
+      count !== undefined &&
+      html`<div><dt>${label}</dt><dd class="big"><a href="${pathTo(page, path)}">${wholeNumber(language, count)}</a></dd></div>`,
+  )}</dl>`
+}
+
 async function showHome(request: OwnRequest): Promise<FastifyReply> {
   const { deps, viewer, page, t } = request
   const all = { text: '', loaders: undefined, sort: 'oldest', offset: 0 } as const
@@ -37,7 +60,6 @@ async function showHome(request: OwnRequest): Promise<FastifyReply> {
   const owners = [...mine, ...oldest].flatMap(({ owner }) => owner ?? [])
   const records = await listOwnerRecords(deps.db, owners)
   const choice = readQueueChoice(request, deps.taxonomy)
-  const figures = html`<dl class="tiles">${figure(request, { label: t('moderate.count.queue'), value: counts.queue, path: PATHS.moderationQueue })}${figure(request, { label: t('moderate.count.mine'), value: counts.mine, path: `${PATHS.moderationQueue}?claim=mine` })}${figure(request, { label: t('moderate.count.reports'), value: counts.reports, path: PATHS.moderationReports })}${figure(request, { label: t('moderate.count.quarantined'), value: counts.quarantined, path: PATHS.moderationScans })}${figure(request, { label: t('moderate.count.threads'), value: counts.threads, path: PATHS.moderationThreads })}</dl>`
   const claims = sheetPart({
     id: 'claims',
     title: t('moderate.claims'),
@@ -66,7 +88,7 @@ async function showHome(request: OwnRequest): Promise<FastifyReply> {
     counts,
     title: t('moderate.moderation'),
     body: html`${sheetHead({ title: t('moderate.home'), action: startButton(request, { choice: { ...choice, page: 1 }, total: oldest.length }) })}
-${figures}
+${workTiles(page, counts, { accounts: PATHS.moderationUsers })}
 ${claims}
 ${waiting}`,
   })

@@ -13,8 +13,9 @@ const { t, mira, jon, owner, waiting, reviewOf, statusOf, as } = await queueApp(
 
 test('each figure of the start page is the number of rows of the list that it links to', async (context) => {
   context.after(async () => {
-    for (const table of ['report', 'version_scan', 'moderation_claim'] as const)
+    for (const table of ['report', 'version_scan', 'moderation_claim', 'advisory'] as const)
       await t.deps.db.deleteFrom(table).execute()
+    await t.deps.db.updateTable('account').set({ awaits_approval: false }).execute()
   })
   const [first] = [await waiting('First'), await waiting('Second'), await waiting('Third')]
   const page = visitor(t, mira.token)
@@ -31,6 +32,17 @@ test('each figure of the start page is the number of rows of the list that it li
   const version = await t.make.version({ project: first, status: 'unknown', version_number: '2.0.0' })
   const scan = { version_id: version.id, state: 'quarantine' as const, requested: new Date(), next_attempt: new Date() }
   await t.deps.db.insertInto('version_scan').values(scan).execute()
+  const affected = await t.make.version({ project: one, version_number: '3.0.0' })
+  const advisory = {
+    project: one.id,
+    versions: [affected.id],
+    summary: 'It sends tokens',
+    details: '',
+    withdraw: false,
+  }
+  assert.equal((await t.as(one.owner).post('/v3/advisory', advisory)).statusCode, 201)
+  const { id } = await t.make.account()
+  await t.deps.db.updateTable('account').set({ awaits_approval: true }).where('id', '=', id).execute()
   const home = await page.get('/moderation')
   const [tiles = ''] = /<dl class="tiles">.*?<\/dl>/s.exec(home.body) ?? []
   const figures = [...tiles.matchAll(/<dt>([^<]+)<\/dt><dd class="big"><a href="([^"]+)">(\d+)<\/a>/g)]
@@ -42,6 +54,8 @@ test('each figure of the start page is the number of rows of the list that it li
       ['Reported items', '2'],
       ['Quarantined versions', '1'],
       ['Unanswered threads', '1'],
+      ['Advisories to decide', '1'],
+      ['Accounts that wait for approval', '1'],
     ],
   )
   for (const [, label, path = '', count] of figures) {

@@ -105,6 +105,8 @@ for (const javaScriptEnabled of [true, false]) {
       await from.dragTo(to, { sourcePosition: { x: 300, y: 8 }, targetPosition: { x: 300, y: 4 } })
     } else await page.getByRole('button', { name: `Move earlier: ${third}` }).click()
     await page.waitForURL(/done=moved/)
+    const focused = await page.evaluate<string>('document.activeElement.textContent')
+    assert.ok(focused.includes(third ?? ''), 'the moved item has the focus')
     assert.deepEqual(await order(), javaScriptEnabled ? [third, first, second] : [first, third, second])
     if (javaScriptEnabled) assert.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'Lamps, changed')
     const before = await order()

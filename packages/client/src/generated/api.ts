@@ -8259,6 +8259,8 @@ export interface components {
                 file_bytes: number | null;
             };
             moderation: {
+                /** @description Projects in the queue: those under review and those with an open appeal */
+                queue: number;
                 /** @description Items with open reports */
                 reports: number;
                 /** @description Threads whose last message is not by a moderator */
@@ -8267,6 +8269,8 @@ export interface components {
                 quarantined: number;
                 /** @description Advisories that wait for a decision */
                 advisories: number;
+                /** @description New accounts that wait for approval */
+                accounts: number;
             };
             /**
              * Format: date-time

@@ -404,7 +404,7 @@ test('a report shows its item as it was', async () => {
   assertError(await t.as(mira).get('/_internal/moderation/reports/Zzzzzzzz/changes'), 404, 'not_found')
 })
 
-test('a tag that operators rename or merge is no change of the author', async () => {
+test('a tag that operators rename or merge is not shown as a change', async () => {
   const project = await submitted()
   const patch = {
     categories: ['cursed', 'magic'],

@@ -116,8 +116,8 @@ async function loadRecent(db: Deps['db'], now: number): Promise<FiguresView['tot
   }
 }
 
-/** Returns how much work waits for moderators, besides reviews. */
+/** Returns how much work waits for moderators. */
 async function loadModerationWork(db: Deps['db']): Promise<OverviewView['moderation']> {
-  const { reports, threads, quarantined, advisories } = await readModerationCounts(db, '')
-  return { reports, threads, quarantined, advisories }
+  const { mine: _, ...counts } = await readModerationCounts(db, '')
+  return counts
 }

@@ -193,7 +193,7 @@ test('the overview has totals, the work of moderators, and recurring jobs with t
   const added = { accounts: 1, projects: 1, versions: 1, files: 1, downloads: 7 }
   for (const [name, count] of Object.entries(added)) assert.equal(totals[name], before[name] + count, name)
   assert.equal(totals.file_bytes, null)
-  assert.deepEqual(moderation, { reports: 0, threads: 0, quarantined: 0, advisories: 0 })
+  assert.deepEqual(moderation, { queue: 0, reports: 0, threads: 0, quarantined: 0, advisories: 0, accounts: 0 })
   assert.deepEqual(recurring, [])
   const { stop } = await startSchedule({
     pool: t.deps.pool,

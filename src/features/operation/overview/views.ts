@@ -35,10 +35,12 @@ export const OverviewView = NamedObject('InstanceOverview', {
     file_bytes: Nullable(Type.Integer({ description: 'Size of all files at the last measurement' })),
   }),
   moderation: Type.Object({
+    queue: Type.Integer({ description: 'Projects in the queue: those under review and those with an open appeal' }),
     reports: Type.Integer({ description: 'Items with open reports' }),
     threads: Type.Integer({ description: 'Threads whose last message is not by a moderator' }),
     quarantined: Type.Integer({ description: 'Versions in quarantine' }),
     advisories: Type.Integer({ description: 'Advisories that wait for a decision' }),
+    accounts: Type.Integer({ description: 'New accounts that wait for approval' }),
   }),
   certificate_until: Nullable(
     Type.String({ format: 'date-time', description: 'End of the certificate of `BASE_URL`; null if it is unknown' }),

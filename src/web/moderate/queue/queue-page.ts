@@ -28,7 +28,6 @@ import { limitsOf } from '#web/kit/forms/fields.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, PROJECT_TYPES, reviewPath } from '#web/kit/paths.ts'
-import { wholeNumber } from '#web/ui/format.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
 import { messageOr } from '#web/ui/languages.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'
@@ -216,12 +215,6 @@ function filters({ page, deps, t }: OwnRequest, choice: QueueChoice): Markup {
       },
     ],
   })
-}
-
-/** Renders a number with its label as a figure. */
-export function figure({ page }: OwnRequest, of: { label: string; value: number; path?: string }): Markup {
-  const value = wholeNumber(page.language, of.value)
-  return html`<div><dt>${of.label}</dt><dd class="big">${of.path === undefined ? value : html`<a href="${pathTo(page, of.path)}">${value}</a>`}</dd></div>`
 }
 
 /** Maximum number of projects that one form changes: the rows of a page. */

@@ -203,7 +203,7 @@ function orderedRow(page: PageContext, { list, row, place, count }: Place): Mark
   const button = (command: string, symbol: IconName, label: string, isShown: boolean) =>
     isShown &&
     html`<button class="tight" name="do" value="${command}.${id}" title="${label}">${icon(page, symbol)}<span class="vh">${label}: ${name}</span></button>`
-  return html`<li data-item="${id}" id="tag-${id}"><span class="who"><span><a href="${pathTo(page, tagPath(list, id))}"><bdi>${name}</bdi></a> <small>${detailsOf(page, row)} ${hiddenNote(page, row)}</small></span></span>
+  return html`<li data-item="${id}" id="tag-${id}" tabindex="-1"><span class="who"><span><a href="${pathTo(page, tagPath(list, id))}"><bdi>${name}</bdi></a> <small>${detailsOf(page, row)} ${hiddenNote(page, row)}</small></span></span>
 <span class="set small soft">${t('ops.tags.used', { count: row.uses })}</span>
 <span class="act line">${button('up', 'arrow-up', t('ops.tags.up'), place > 0)}${button('down', 'arrow-down', t('ops.tags.down'), place < count - 1)}</span></li>
 `

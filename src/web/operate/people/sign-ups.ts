@@ -165,7 +165,19 @@ function blockTable(page: PageContext, { blocks, total, current }: Data): Part {
       label: t('ops.sign-ups.unblock.name', { name }),
       fields: { do: 'unblock', id },
     })
-    return { cells: [nameCell({ name, details: note, near: since, least: [end] }), since, end, button] }
+    return {
+      cells: [
+        nameCell({
+          name,
+          details: note,
+          near: `${t('ops.limits.since')}: ${since}`,
+          least: [`${t('ops.sign-ups.ends')}: ${end}`],
+        }),
+        since,
+        end,
+        button,
+      ],
+    }
   })
   const href = (number: number) => pathTo(page, withQuery(PATHS.operatorSignUps, { page: String(number) }))
   return [

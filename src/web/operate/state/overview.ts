@@ -10,6 +10,7 @@ import type { OverviewView } from '#features/operation/overview/views.ts'
 import { listOperatorRequests, type OperatorRequest } from '#features/people/notifications/queries.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, withQuery } from '#web/kit/paths.ts'
+import { workTiles } from '#web/moderate/home.ts'
 import { entryList } from '#web/moderate/log/entries.ts'
 import { countOf, dayText, exactTime, fileSize, timeAgo, wholeNumber } from '#web/ui/format.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
@@ -193,19 +194,9 @@ ${of.map(
 }
 
 /** Links to the work that waits for moderators and operators. */
-function waitingPart(
-  page: PageContext,
-  { moderation, in_review }: OverviewView,
-  asked: readonly OperatorRequest[],
-): Markup {
+function waitingPart(page: PageContext, { moderation }: OverviewView, asked: readonly OperatorRequest[]): Markup {
   const { language } = page
   const { t } = language
-  const of = [
-    [t('moderate.count.queue'), in_review.projects, PATHS.moderationQueue],
-    [t('moderate.count.reports'), moderation.reports, PATHS.moderationReports],
-    [t('moderate.count.threads'), moderation.threads, PATHS.moderationThreads],
-    [t('moderate.count.quarantined'), moderation.quarantined, PATHS.moderationScans],
-  ] as const
   const requests = asked.map(({ message, user_id: id, created }) => {
     const more = html`<a href="${pathTo(page, `/moderation/user/${id}`)}">${t('operate.asked.account')}</a>`
     return html`<li><p dir="auto">${message}</p><p class="small soft">${timeAgo(language, created, page.now)} · ${more}</p></li>`
@@ -213,7 +204,7 @@ function waitingPart(
   return sheetPart({
     id: 'waiting',
     title: t('operate.waiting'),
-    content: html`<dl class="tiles">${of.map(([label, count, path]) => html`<div><dt>${label}</dt><dd class="big"><a href="${pathTo(page, path)}">${wholeNumber(language, count)}</a></dd></div>`)}</dl>
+    content: html`${workTiles(page, moderation, { accounts: PATHS.operatorUsers })}
 ${requests.length > 0 && html`<h4>${t('operate.asked')}</h4><ul class="entries">${requests}</ul>`}`,
   })
 }

@@ -115,12 +115,12 @@ test('buttons move and remove projects, with Undo, and save what was entered', a
   const order = async () => (await read()).projects
   const send = async (fields: Fields) => person.sendFrom(await person.get(edit), edit, { ...form({}), ...fields })
   const at = (...list: string[]) => Object.fromEntries(list.map((id, index) => [`place.${id}`, String(index + 1)]))
-  assertLeads(await send({ do: `later.${a}`, name: 'Lamps' }), `${edit}?done=moved`)
+  assertLeads(await send({ do: `later.${a}`, name: 'Lamps' }), `${edit}?done=moved#item-${a}`)
   assert.deepEqual([await order(), (await read()).name], [[b, a, c], 'Lamps'])
   const name = 'Lamps'
-  assertLeads(await send({ ...at(b, a, c), name, do: `earlier.${b}` }), `${edit}?done=moved`)
+  assertLeads(await send({ ...at(b, a, c), name, do: `earlier.${b}` }), `${edit}?done=moved#item-${b}`)
   assert.deepEqual(await order(), [b, a, c], 'the first stays first')
-  assertLeads(await send({ ...at(b, a, c), name, do: `place.${c}`, place: '0' }), `${edit}?done=moved`)
+  assertLeads(await send({ ...at(b, a, c), name, do: `place.${c}`, place: '0' }), `${edit}?done=moved#item-${c}`)
   assert.deepEqual(await order(), [c, b, a])
   const removed = await send({ ...at(c, b, a), name, do: `remove.${b}` })
   const after = await person.get(assertLeads(removed, `${edit}?done=project-removed&project=${b}&place=1`))
@@ -310,7 +310,7 @@ test('a collection with 1,000 projects has pages, and a project moves between th
     ),
     do: `later.${ids[48]}`,
   })
-  assertLeads(later, `${edit}?done=moved`)
+  assertLeads(later, `${edit}?done=moved#item-${ids[48]}`)
   assert.equal((await read()).projects.indexOf(ids[48]), 50)
   const full = Array.from({ length: 25 }, () => make.project(undefined))
   const lines = (await Promise.all(full)).map(({ id }) => id).join('\n')

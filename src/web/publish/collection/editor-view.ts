@@ -304,7 +304,7 @@ function entry(page: PageContext, row: ListedRow, { state, entered, place, count
   const button = (command: string, symbol: IconName, label: string, isShown: boolean) =>
     isShown &&
     html`<button class="tight" name="do" value="${command}.${id}" title="${label}">${icon(page, symbol)}<span class="vh">${label}: ${name}</span></button>`
-  return html`<li data-item="${id}"><span class="who">${row.tile}<span><a href="${pathTo(page, row.path)}"><bdi>${name}</bdi></a>${fits(page, row)}</span></span>
+  return html`<li data-item="${id}" id="item-${id}" tabindex="-1"><span class="who">${row.tile}<span><a href="${pathTo(page, row.path)}"><bdi>${name}</bdi></a>${fits(page, row)}</span></span>
 <span class="set"><label for="${field}">${t('collections.place')}<span class="vh"> ${name}</span></label><input${input}></span>
 <span class="act line">${button('earlier', 'arrow-up', t('collections.earlier'), place > 1)}${button('later', 'arrow-down', t('collections.later'), place < count)}${button('remove', 'x', t('people.remove'), true)}</span>${error !== undefined && html`<small class="error why" id="${field}-e"${attributes({ lang: error.lang })}>${error.message}</small>`}</li>
 `

@@ -81,7 +81,7 @@ async function save(request: OwnRequest, data: ManagedCollection, { state, done,
   if (pasted.unknown.length > 0) return showUnknown(request, { added: fresh.length, unknown: pasted.unknown })
   const where = { page: request.query('page'), find: state.text('find') }
   if (pasted.ids.length > 0) return { done: 'projects-added', with: { ...where, count: String(fresh.length) } }
-  return { done, with: where }
+  return { done, with: where, ...(done === 'moved' ? { fragment: `item-${state.argument}` } : {}) }
 }
 
 function tooMany(field: string | undefined, count: number): ApiError {

@@ -180,7 +180,7 @@ async function move(
     for (const [place, { url, ordering }] of ordered.entries()) if (ordering !== place * STEP) set(url, place * STEP)
   }
   await saveEdits(request, data, edits)
-  return { done: 'moved' }
+  return { done: 'moved', fragment: `item-${state.argument}` }
 }
 
 /** Returns a number between two positions; undefined if there is none. */
@@ -279,7 +279,7 @@ function imageItem(
   const button = (value: string, name: IconName, label: string, isShown: boolean) =>
     isShown &&
     html`<button class="tight" name="do" value="${value}.${key}" title="${label}">${icon(page, name)}<span class="vh">${label}: ${number}</span></button>`
-  return html`<li data-item="${key}">${picture(page, image)}
+  return html`<li data-item="${key}" id="item-${key}" tabindex="-1">${picture(page, image)}
 <div class="stack">${textField(page, { name: `name.${key}`, label: t('manage.gallery.title'), value: state.text(`name.${key}`, item.name ?? ''), ...limitsOf(ImageQuery.properties.title), isOptional: true, errors: state.errors })}
 ${textArea(page, { name: `description.${key}`, label: t('manage.gallery.description'), value: state.text(`description.${key}`, item.description ?? ''), ...limitsOf(ImageQuery.properties.description), rows: 2, isOptional: true, errors: state.errors })}
 <label class="choice"><input${radio}><span>${t('manage.gallery.feature')}<span class="vh">: ${number}</span></span></label>

@@ -157,7 +157,7 @@ test('gallery: images are added, described, ordered, removed and restored', asyn
   const texts: Record<string, string> = { featured: keys[1] ?? '' }
   for (const key of keys) Object.assign(texts, { [`name.${key}`]: `T ${key}`, [`description.${key}`]: HOSTILE })
   const moved = await person.sendFrom(page, path, { ...texts, do: `start.${keys[2]}` })
-  assertLeads(moved, `${path}?done=moved`)
+  assertLeads(moved, `${path}?done=moved#item-${keys[2]}`)
   assert.deepEqual(await order(), [third, first, second])
   const gallery = (await view()).gallery
   assert.deepEqual(
@@ -166,7 +166,10 @@ test('gallery: images are added, described, ordered, removed and restored', asyn
   )
   const again = await person.get(path)
   assertValidHtml(again.body)
-  assertLeads(await person.sendFrom(again, path, { ...texts, do: `later.${keys[2]}` }), `${path}?done=moved`)
+  assertLeads(
+    await person.sendFrom(again, path, { ...texts, do: `later.${keys[2]}` }),
+    `${path}?done=moved#item-${keys[2]}`,
+  )
   assert.deepEqual(await order(), [first, third, second])
 
   const removal = await person.sendFrom(again, path, { ...texts, do: `remove.${keys[1]}` })
