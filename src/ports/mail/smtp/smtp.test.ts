@@ -1,68 +1,15 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
-import { createInterface } from 'node:readline'
 import { test } from 'node:test'
 import { assertRefused, mailConformance } from '#test/conformance/mail.ts'
+import { startMailServer } from '#test/support/stand-ins/mail-server.ts'
 import { createSmtpMail } from './smtp.ts'
 
 const from = 'Depot <noreply@example.org>'
 const message = { to: 'mira@example.org', subject: 'Hello', text: 'Hello' }
 const now = () => 1_750_000_000_000
 
-/**
- * Starts a mail server with the parts of RFC 5321 that need no encryption; `replies` overrides its replies to commands.
- */
-async function startServer(replies: ReadonlyMap<string, string> = new Map()) {
-  const messages: string[] = []
-  const commands: string[] = []
-  const sockets = new Set<Socket>()
-  const server = createServer((socket) => {
-    sockets.add(socket)
-    socket.on('error', () => socket.destroy())
-    serve(socket, messages, commands, replies).catch(() => socket.destroy())
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return {
-    url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    messages,
-    commands,
-    async close() {
-      for (const socket of sockets) socket.destroy()
-      server.close()
-      await once(server, 'close')
-    },
-  }
-}
-
-async function serve(socket: Socket, messages: string[], commands: string[], replies: ReadonlyMap<string, string>) {
-  const answer = (line: string) => socket.write(`${line}\r\n`)
-  let data: string[] | undefined
-  if (replies.get('greeting') === 'none') return
-  answer('220 test')
-  for await (const line of createInterface({ input: socket, crlfDelay: Number.POSITIVE_INFINITY })) {
-    if (data !== undefined) {
-      if (line !== '.') {
-        data.push(line.replace(/^\./, ''))
-        continue
-      }
-      messages.push(`${data.join('\r\n')}\r\n`)
-      data = undefined
-      answer('250 taken')
-      continue
-    }
-    commands.push(line)
-    const word = line.split(/[ :]/)[0]?.toUpperCase() ?? ''
-    const reply = replies.get(word) ?? { DATA: '354 continue', QUIT: '221 bye' }[word] ?? '250 ok'
-    answer(reply)
-    if (reply.startsWith('354')) data = []
-    if (word === 'QUIT') socket.end()
-  }
-}
-
 mailConformance('smtp', async () => {
-  const server = await startServer()
+  const server = await startMailServer()
   return {
     mail: createSmtpMail({ url: server.url, from, now }),
     received: async () => server.messages,
@@ -71,7 +18,7 @@ mailConformance('smtp', async () => {
 })
 
 test('connections are kept for the next message, and the envelope names sender and receiver', async () => {
-  const server = await startServer()
+  const server = await startMailServer()
   const mail = createSmtpMail({ url: server.url, from, now })
   await mail.send(message)
   await mail.send(message)
@@ -90,7 +37,7 @@ for (const [what, replies] of Object.entries({
   'a server that does not greet': { greeting: 'none' },
 })) {
   test(`${what} is a mail error`, async () => {
-    const server = await startServer(new Map(Object.entries(replies)))
+    const server = await startMailServer(new Map(Object.entries(replies)))
     const mail = createSmtpMail({ url: server.url, from, now, stepTimeoutMs: 50 })
     await assertRefused(mail, message)
     assert.deepEqual(server.messages, [])
@@ -100,7 +47,7 @@ for (const [what, replies] of Object.entries({
 }
 
 test('an unreachable server is a mail error, in the check and when sending', async () => {
-  const server = await startServer()
+  const server = await startMailServer()
   await server.close()
   const mail = createSmtpMail({ url: server.url, from, now })
   await assertRefused(mail, message)
