@@ -26,6 +26,10 @@ type SectionPage = Omit<WorkPage, 'subject' | 'sections'> & {
 
 /** Shows a page in a section of the pages for moderators. */
 export function showSection(request: OwnRequest, { section, name, ...of }: SectionPage): Promise<FastifyReply> {
-  const crumbs = [{ path: PATHS.moderation, label: request.page.language.t('moderate.moderation') }]
+  const { address, language } = request.page
+  // The section itself is titled in its sheet, as in the other areas.
+  if (name === undefined && address.split('?')[0] === section)
+    return showModeration(request, { ...of, current: section })
+  const crumbs = [{ path: PATHS.moderation, label: language.t('moderate.moderation') }]
   return showModeration(request, { ...of, current: section, subject: { name: name ?? of.title, crumbs } })
 }

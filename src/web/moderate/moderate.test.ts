@@ -55,7 +55,7 @@ test('each figure of the start page is the number of rows of the list that it li
       ['Quarantined versions', '1'],
       ['Unanswered threads', '1'],
       ['Advisories to decide', '1'],
-      ['Accounts that wait for approval', '1'],
+      ['New accounts to approve', '1'],
     ],
   )
   for (const [, label, path = '', count] of figures) {

@@ -111,7 +111,7 @@ export function monthText(language: Language, at: Date): string {
   return month(language).format(at)
 }
 
-/** Formats the UTC day for axes and tables of plots: `14 Mar`. */
+/** Formats the UTC day for axes and tables of plots, which name the year elsewhere: `14 Mar`. */
 export function shortDayText(language: Language, at: Date): string {
   return shortDay(language).format(at)
 }

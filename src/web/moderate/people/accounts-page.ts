@@ -10,7 +10,7 @@ import { type FormState, formPage } from '#web/kit/forms/form-page.ts'
 import { attempt } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
-import { shortDayText, timeAgo, wholeNumber } from '#web/ui/format.ts'
+import { datedDayText, timeAgo, wholeNumber } from '#web/ui/format.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { checkbox, errorSummary } from '#web/ui/parts/fields.ts'
@@ -191,7 +191,7 @@ export function accountTable(
     ...(extra === undefined ? [] : [{ label: extra.label, room: 'mid' as const }]),
   ] as const
   const rows = accounts.map((account) => {
-    const since = shortDayText(page.language, account.created)
+    const since = datedDayText(page.language, account.created)
     const state = accountState(page, account)
     const details = seesEmails(viewer) ? account.email : emailDomain(account)
     const name = nameCell({

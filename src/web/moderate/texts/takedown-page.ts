@@ -24,7 +24,6 @@ import { html, type Markup, type Part } from '#web/ui/html.ts'
 import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { form, hiddenField, selectField } from '#web/ui/parts/fields.ts'
 import { sheetHead, sheetPart } from '#web/ui/parts/frame.ts'
-import { note } from '#web/ui/parts/lists.ts'
 import { statusOf } from '#web/ui/parts/status.ts'
 import { listTable, nameCell } from '#web/ui/parts/tables.ts'
 import { showSection, takedownPath, takedownResult } from '../frame.ts'
@@ -160,12 +159,12 @@ async function showTakedown(request: OwnRequest, _data: undefined, state: FormSt
     section: PATHS.moderationTakedown,
     title: t('reports.takedown.title'),
     form: state,
-    notes: note(
-      page,
-      'warn',
-      html`<p>${t('reports.takedown.text')} <a href="${pathTo(page, BLOCKED_FILES)}">${t('reports.blocked.title')}</a></p>`,
-    ),
     body: [
+      sheetHead({
+        title: t('reports.takedown.title'),
+        text: t('reports.takedown.text'),
+        action: html`<a class="button" href="${pathTo(page, BLOCKED_FILES)}">${t('reports.blocked.title')}</a>`,
+      }),
       form(page, {
         action: pathTo(page, PATHS.moderationTakedown),
         content: [

@@ -121,6 +121,7 @@ function filterForm(page: PageContext, typed: Typed, refusal: FormRefusal | unde
       label: t(`operate.log.${name}`),
       value: typed[name],
       isOptional: true,
+      isUnmarked: true,
       isName: true,
       errors,
     })
@@ -132,6 +133,7 @@ function filterForm(page: PageContext, typed: Typed, refusal: FormRefusal | unde
       label: t(`operate.log.${name}`),
       value: typed[name],
       isOptional: true,
+      isUnmarked: true,
       errors,
     })
   const search = textField(page, {
@@ -142,6 +144,7 @@ function filterForm(page: PageContext, typed: Typed, refusal: FormRefusal | unde
     value: typed.query,
     maxLength: 128,
     isOptional: true,
+    isUnmarked: true,
     errors,
   })
   const staff = checkbox({
@@ -151,10 +154,10 @@ function filterForm(page: PageContext, typed: Typed, refusal: FormRefusal | unde
     label: t('operate.log.staff'),
   })
   return html`<form method="get" action="${pathTo(page, PATH)}" class="part stack">${search}<div class="pair">
-${selectField(page, { name: 'action', label: t('operate.log.action'), choices: [any, ...actions], isOptional: true, errors })}
+${selectField(page, { name: 'action', label: t('operate.log.action'), choices: [any, ...actions], isOptional: true, isUnmarked: true, errors })}
 ${text('actor')}
 ${text('user')}
-${selectField(page, { name: 'subject_kind', label: t('operate.log.subject_kind'), choices: [any, ...kinds], isOptional: true, errors })}
+${selectField(page, { name: 'subject_kind', label: t('operate.log.subject_kind'), choices: [any, ...kinds], isOptional: true, isUnmarked: true, errors })}
 ${text('subject_id')}
 ${day('since')}
 ${day('until')}

@@ -11,7 +11,7 @@ import { fields } from '#web/kit/forms/fields.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
-import { shortDayText, wholeNumber } from '#web/ui/format.ts'
+import { datedDayText, wholeNumber } from '#web/ui/format.ts'
 import { html, type Part } from '#web/ui/html.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { formPart } from '#web/ui/parts/actions.ts'
@@ -101,7 +101,7 @@ function grantTable(page: PageContext, rows: GrantRow[]): Part {
       label: t('ops.limits.revoke', { name }),
       fields: { do: 'revoke', id },
     })
-    const since = shortDayText(page.language, created)
+    const since = datedDayText(page.language, created)
     const rate = wholeNumber(page.language, requests_per_minute)
     return { cells: [nameCell({ name, details: note, near: since }), rate, since, button] }
   })

@@ -16,7 +16,7 @@ import { EMPTY, type FormState, formPage, type Outcome } from '#web/kit/forms/fo
 import { checkValues } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
-import { moneyText, shortDayText } from '#web/ui/format.ts'
+import { datedDayText, moneyText } from '#web/ui/format.ts'
 import { html, type Part } from '#web/ui/html.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { formPart } from '#web/ui/parts/actions.ts'
@@ -149,7 +149,7 @@ function payoutTable(page: PageContext, { payouts, currency }: Ledger): Part {
   ] as const
   const rows = payouts.map((row) => {
     const name = row.username ?? t('ops.payouts.deleted')
-    const date = shortDayText(page.language, row.created)
+    const date = datedDayText(page.language, row.created)
     const change = form(page, {
       action: pathTo(page, PATHS.operatorPayouts),
       className: 'line',

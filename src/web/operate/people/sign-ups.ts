@@ -12,7 +12,7 @@ import { type FormState, formPage, type Outcome, stateOf } from '#web/kit/forms/
 import { checkValues } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, pageNumber, withQuery } from '#web/kit/paths.ts'
-import { dayText, shortDayText } from '#web/ui/format.ts'
+import { datedDayText, dayText } from '#web/ui/format.ts'
 import { html, type Part } from '#web/ui/html.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { formPart } from '#web/ui/parts/actions.ts'
@@ -156,7 +156,7 @@ function blockTable(page: PageContext, { blocks, total, current }: Data): Part {
   ] as const
   const rows = blocks.map(({ id, email_domain, address_range, note, created, ends }) => {
     const name = email_domain ?? address_range ?? ''
-    const since = shortDayText(page.language, created)
+    const since = datedDayText(page.language, created)
     const end = ends === null ? t('ops.sign-ups.open') : dayText(page.language, ends)
     const button = buttonForm(page, {
       action: pathTo(page, PATHS.operatorSignUps),
