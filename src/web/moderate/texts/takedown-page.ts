@@ -1,6 +1,7 @@
 // Takedown: the target with the reason and the message, then a confirmation with the numbers.
 
 import { isAdmin } from '#features/basics/access/viewer.ts'
+import { findProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { DELETABLE_KINDS } from '#features/community/moderation/takedown/delete-content.ts'
 import { type Concerned, listTakedowns, type TakedownRow } from '#features/community/moderation/takedown/queries.ts'
 import {
@@ -13,6 +14,7 @@ import {
 import { previewTakedown, takeDown } from '#features/community/moderation/takedown/take-down.ts'
 import { createConfirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
 import { endLostAccess } from '#features/people/revocation/end-access.ts'
+import { listAccountsByNames } from '#features/people/users/queries.ts'
 import { showConfirmation } from '#web/kit/forms/confirm.ts'
 import { fields } from '#web/kit/forms/fields.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
@@ -56,13 +58,24 @@ export function takedownPage(pages: Pages): void {
   })
 }
 
+/** Returns the ID of the content whose ID, slug, name or URL was entered. */
+async function idOf({ deps }: OwnRequest, kind: string, entered: string): Promise<string> {
+  const name =
+    URL.parse(entered)
+      ?.pathname.split('/')
+      .findLast((segment) => segment !== '') ?? entered
+  if (kind === 'project') return (await findProject(deps, name))?.id ?? name
+  if (kind !== 'user') return name
+  return (await listAccountsByNames(deps.db, [name]))[0]?.id ?? name
+}
+
 /** Returns the takedown of the submitted form. @throws ApiError `validation_error` naming the field */
-function takedownOf({ deps }: OwnRequest, state: FormState): Takedown {
+async function takedownOf(request: OwnRequest, state: FormState): Promise<Takedown> {
   const message = state.text('message')
   const projects = state.list('projects')
   const input = {
     kind: state.text('kind'),
-    id: state.text('id').trim(),
+    id: await idOf(request, state.text('kind'), state.text('id').trim()),
     reason: state.text('reason'),
     reference: state.text('reference'),
     visibility: state.text('visibility'),
@@ -70,7 +83,7 @@ function takedownOf({ deps }: OwnRequest, state: FormState): Takedown {
     ...(message === '' ? {} : { message }),
     ...(projects.length === 0 ? {} : { projects: [...projects] }),
   }
-  return parseTakedown(checkValues(TakedownInput, input), deps.taxonomy)
+  return parseTakedown(checkValues(TakedownInput, input), request.deps.taxonomy)
 }
 
 /** Shows the form again for the chosen kind, whose visibilities differ. */
@@ -79,7 +92,7 @@ const choose = async (request: OwnRequest, _data: undefined, state: FormState) =
 
 async function preview(request: OwnRequest, _data: undefined, state: FormState): Promise<Outcome> {
   const { deps, page, texts, t } = request
-  const takedown = takedownOf(request, state)
+  const takedown = await takedownOf(request, state)
   const { concerned, blocked } = await previewTakedown(deps, takedown)
   const message = takedown.message === undefined ? undefined : await texts.render(takedown.message, page)
   return showConfirmation(request, {
@@ -109,7 +122,7 @@ function hiddenTakedown(takedown: Takedown, { projects }: Concerned, state: Form
 
 async function confirm(request: OwnRequest, _data: undefined, state: FormState): Promise<Outcome> {
   const { deps, accounts, viewer } = request
-  const takedown = takedownOf(request, state)
+  const takedown = await takedownOf(request, state)
   const confirmOwner = createConfirmOwner(accounts)
   const { id } = await takeDown({ ...deps, endLostAccess, confirmOwner }, viewer, takedown)
   const report = state.text('report')

@@ -157,13 +157,19 @@ test('each kind of content offers its visibilities', async () => {
   const collection = (await t.as(owner).post('/v3/collection', { name: 'Buy lamps' })).json()
   await t.as(owner).patch(`/v3/user/${owner.id}`, { bio: 'Buy lamps' })
   for (const [kind, id, visibility, text] of [
+    ['project', `http://catalogue.example/mod/${project.slug}?page=2`, 'rejected', '1 project will be rejected'],
+    ['project', 'http://catalogue.example/mod/%zz', 'rejected', undefined],
     ['collection', collection.id, 'rejected', 'The collection Buy lamps will be hidden'],
-    ['user', owner.id, 'cleared', 'The text in the profile of'],
+    ['user', owner.username, 'cleared', 'The text in the profile of'],
   ]) {
-    const path = `${TAKEDOWN}?kind=${kind}&id=${id}`
+    const path = `${TAKEDOWN}?${new URLSearchParams({ kind: kind ?? '', id: id ?? '' })}`
     const fields = { kind: kind ?? '', id, visibility: visibility ?? '', reason: 'spam' }
     const preview = await page.send(path, TAKEDOWN, { ...fields, do: 'preview' })
-    assertSays(preview, 200, text ?? '')
+    if (text === undefined) {
+      assertSays(preview, 400, 'The ID is not a base62 identifier')
+      continue
+    }
+    assertSays(preview, 200, text)
     const done = await page.sendFrom(preview, TAKEDOWN, { do: 'confirm' })
     const result = await page.get(String(done.headers.location))
     assertSays(result, 200, 'The content is taken down.')
