@@ -615,6 +615,7 @@ create table instance_settings (
   first_projects_per_day integer,
   approve_accounts boolean,
   footer_links jsonb,
+  first_steps_dismissed boolean,
   constraint instance_settings_about_check CHECK ((char_length(about) <= 20000)),
   constraint instance_settings_accent_hue_check CHECK (((accent_hue >= 0) AND (accent_hue <= 359))),
   constraint instance_settings_announcement_check CHECK ((char_length(announcement) <= 1000)),

@@ -479,6 +479,7 @@ export interface InstanceSettings {
   changed: Generated<Timestamp>;
   currency: string | null;
   first_projects_per_day: number | null;
+  first_steps_dismissed: boolean | null;
   footer_links: Json | null;
   home_heading: string | null;
   home_sections: string[] | null;

@@ -7878,6 +7878,15 @@ export interface components {
         FileAddress: {
             url: string;
         };
+        /** FirstStep */
+        FirstStep: {
+            /**
+             * @description `branding`: the instance has a name and a logo. `pages`: Rules, Terms, Privacy, Imprint and Contact have a text. `backup`: backups are scheduled, and the first is made. `mail`: a mail server has accepted a test email. `game_versions`: the list is current. `moderator`: at least two accounts are moderators or admins. `two_factor`: all admins use two-factor sign-in
+             * @enum {string}
+             */
+            step: "branding" | "pages" | "backup" | "mail" | "game_versions" | "moderator" | "two_factor";
+            done: boolean;
+        };
         /**
          * FollowFeed
          * @description The addresses are in no other response
@@ -8215,6 +8224,8 @@ export interface components {
             status: "ready" | "degraded" | "unavailable";
             /** @description Errors before warnings */
             problems: components["schemas"]["InstanceProblem"][];
+            /** @description First steps of an operator, in the order of the page */
+            first_steps: components["schemas"]["FirstStep"][];
             dependencies: {
                 [key: string]: {
                     /**
@@ -10724,8 +10735,10 @@ export interface components {
             approve_accounts: boolean;
             read_only: boolean;
             read_only_message: string;
+            /** @description Whether the overview of operators no longer shows the progress of the first steps */
+            first_steps_dismissed: boolean;
             /** @description Settings that an operator has set; the others have their values from the environment */
-            set: ("name" | "accent_hue" | "home_heading" | "home_text" | "home_sections" | "about" | "rules" | "footer_links" | "announcement" | "announcement_start" | "announcement_end" | "currency" | "registration" | "sign_ups_per_range" | "first_projects_per_day" | "approve_accounts" | "read_only" | "read_only_message" | "mark")[];
+            set: ("name" | "accent_hue" | "home_heading" | "home_text" | "home_sections" | "about" | "rules" | "footer_links" | "announcement" | "announcement_start" | "announcement_end" | "currency" | "registration" | "sign_ups_per_range" | "first_projects_per_day" | "approve_accounts" | "first_steps_dismissed" | "read_only" | "read_only_message" | "mark")[];
         };
         /** SettingsPatch */
         SettingsPatch: {
@@ -10771,6 +10784,8 @@ export interface components {
             first_projects_per_day?: number | null;
             /** @description Whether a moderator must approve a new account before it can create projects and other content */
             approve_accounts?: boolean | null;
+            /** @description Whether the overview of operators no longer shows the progress of the first steps */
+            first_steps_dismissed?: boolean | null;
             /** @description Whether requests that change data fail with 503 */
             read_only?: boolean | null;
             /** @description Error message in read-only mode, in one line */

@@ -76,6 +76,9 @@ export const SettingsPatch = NamedObject('SettingsPatch', {
       description: 'Whether a moderator must approve a new account before it can create projects and other content',
     }),
   ),
+  first_steps_dismissed: Maybe(
+    Type.Boolean({ description: 'Whether the overview of operators no longer shows the progress of the first steps' }),
+  ),
   read_only: Maybe(Type.Boolean({ description: 'Whether requests that change data fail with 503' })),
   read_only_message: Maybe(
     Type.String({ maxLength: 500, description: 'Error message in read-only mode, in one line' }),
@@ -110,6 +113,7 @@ const columns: PatchColumns<SettingsPatch, Updateable<InstanceSettings>> = {
   sign_ups_per_range: (sign_ups_per_range) => ({ sign_ups_per_range }),
   first_projects_per_day: (first_projects_per_day) => ({ first_projects_per_day }),
   approve_accounts: (approve_accounts) => ({ approve_accounts }),
+  first_steps_dismissed: (first_steps_dismissed) => ({ first_steps_dismissed }),
   read_only: (read_only) => ({ read_only }),
   read_only_message: (message) => ({ read_only_message: lineOf(message, 'read_only_message') }),
 }

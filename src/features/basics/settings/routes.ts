@@ -9,7 +9,7 @@ import { MarkQuery, SettingsPatch } from './requests.ts'
 import { MARK_BYTES_MAX, replaceMark, setMark } from './set-mark.ts'
 import { announcementAt, getSettings, getSettingsRow, toSettings } from './settings-cache.ts'
 import { updateSettings } from './update-settings.ts'
-import { InstanceView, SettingsView, toSettingsView } from './views.ts'
+import { InstanceView, SettingsView, toInstanceView, toSettingsView } from './views.ts'
 
 type SettingsDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'now'>
 
@@ -24,7 +24,7 @@ export function instanceRoute(app: App, deps: SettingsDeps): void {
       },
       handler: async () => {
         const settings = await getSettings(deps)
-        return { ...settings, announcement: announcementAt(settings, deps.now()) }
+        return toInstanceView({ ...settings, announcement: announcementAt(settings, deps.now()) })
       },
     }),
   )

@@ -35,6 +35,7 @@ export const DECLARED: Record<string, Declared> = {
       currency: send('EUR'),
       sign_ups_per_range: send(900),
       first_projects_per_day: send(900),
+      first_steps_dismissed: send(true),
       read_only_message: send('Back in an hour'),
     },
     unseen: {

@@ -88,6 +88,7 @@ const EMPTY_ROW: SettingsRow = {
   sign_ups_per_range: null,
   first_projects_per_day: null,
   approve_accounts: null,
+  first_steps_dismissed: null,
   read_only: null,
   read_only_message: null,
   changed: new Date(0),
@@ -137,6 +138,7 @@ export function toSettings(row: SettingsRow, config: Config): Settings {
     sign_ups_per_range: row.sign_ups_per_range ?? SIGN_UPS_PER_RANGE,
     first_projects_per_day: row.first_projects_per_day,
     approve_accounts: row.approve_accounts ?? false,
+    first_steps_dismissed: row.first_steps_dismissed ?? false,
     // No route can disable the read-only mode of the environment.
     read_only: readOnly || (row.read_only ?? false),
     read_only_message: row.read_only_message ?? READ_ONLY_MESSAGE,

@@ -63,11 +63,25 @@ const fields = {
 
 /** Public information about the instance. */
 export const InstanceView = NamedObject('Instance', fields)
+
+/** Settings that concern only operators. */
+const operatorFields = {
+  first_steps_dismissed: Type.Boolean({
+    description: 'Whether the overview of operators no longer shows the progress of the first steps',
+  }),
+}
+const AllFields = Type.Object({ ...fields, ...operatorFields })
 /** The settings in effect. */
-export type Settings = Static<typeof InstanceView>
+export type Settings = Static<typeof AllFields>
+
+/** Returns the settings without those that concern only operators. */
+export function toInstanceView(settings: Settings): Static<typeof InstanceView> {
+  const { first_steps_dismissed: _, ...shown } = settings
+  return shown
+}
 
 export const SettingsView = NamedObject('Settings', {
-  ...fields,
+  ...AllFields.properties,
   set: Type.Array(Type.Enum(SET_NAMES), {
     description: 'Settings that an operator has set; the others have their values from the environment',
   }),

@@ -2,7 +2,6 @@
 import semver from 'semver'
 import type { sharedChecks } from '#features/basics/meta/readiness.ts'
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
-import { readManifestState } from '#features/basics/tags/edit/manifest-state.ts'
 import { readModerationCounts } from '#features/community/moderation/queries.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import { commitId, VERSION } from '#platform/config/version.ts'
@@ -17,6 +16,8 @@ import { loadFigures } from './figures/load-figures.ts'
 import type { Period } from './figures/periods.ts'
 import { listFigures } from './figures/queries.ts'
 import type { FiguresView } from './figures/views.ts'
+import { loadFirstSteps } from './first-steps.ts'
+import { readGameVersions } from './game-versions.ts'
 import { findProblems } from './problems.ts'
 import { listRecurringJobs, loadTotals, readState } from './queries.ts'
 import { diskSpace } from './storage/disk.ts'
@@ -50,6 +51,7 @@ export async function loadOverview(deps: OverviewDeps, period: Period): Promise<
     release !== undefined && semver.gt(release.version, VERSION)
       ? { version: release.version, url: release.url }
       : undefined
+  const gameVersions = await readGameVersions(deps)
   const problems = findProblems({
     ...{ now: now(), dependencies, tasks, state, disk, daysLeft, backup, orphans: { files, bytes } },
     recent: await loadRecent(db, now()),
@@ -59,14 +61,11 @@ export async function loadOverview(deps: OverviewDeps, period: Period): Promise<
     isReadOnly: (await getSettings(deps)).read_only,
     certificateUntil: certificate && new Date(certificate.until),
     newRelease,
-    gameVersions: {
-      ...(await readManifestState(db)),
-      hasManifest: config.versionManifestUrl !== undefined,
-      newest: newestGameVersion(deps.taxonomy),
-    },
+    gameVersions,
   })
   return {
     ...{ version: VERSION, commit: commitId(), status, problems, tasks },
+    first_steps: await loadFirstSteps(deps, { gameVersions, hasBackup: backups.lastGood !== null }),
     uptime_seconds: Math.floor(process.uptime()),
     http_processes: 1,
     // Only the log has the reasons of failures.
@@ -94,11 +93,6 @@ export async function loadOverview(deps: OverviewDeps, period: Period): Promise<
     backup: backup ?? null,
     last_good_backup: backups.lastGood?.toISOString() ?? null,
   }
-}
-
-function newestGameVersion({ fields }: Deps['taxonomy']): { value: string; created: string } | undefined {
-  const versions = [...(fields.get('game_versions')?.enumValues?.values() ?? [])]
-  return versions.toSorted((a, b) => (a.created < b.created ? 1 : -1))[0]
 }
 
 async function loadRecent(db: Deps['db'], now: number): Promise<FiguresView['totals']> {

@@ -41,7 +41,7 @@ test('the overview shows dependencies, figures and jobs with a constant number o
   ])
   assert.equal(result.status, 'ready')
   assert.equal(result.figures.points.length, 96)
-  assert.ok(queries.length <= 19, `${queries.length}`)
+  assert.ok(queries.length <= 20, `${queries.length}`)
 })
 
 test('failed jobs, waiting reviews, read-only mode and old backups are problems until they are solved', async () => {

@@ -208,7 +208,8 @@ function settingProblems({ mailKind, guessedUrl, isReadOnly, newRelease }: Situa
   ]
 }
 
-function gameVersionProblems({ gameVersions, now }: Situation): Problem[] {
+/** Returns why the list of game versions is not current. */
+export function gameVersionProblems({ gameVersions, now }: Pick<Situation, 'gameVersions' | 'now'>): Problem[] {
   const { hasManifest, failingSince, reason, newest } = gameVersions
   const days = (since: number) => Math.floor((now - since) / DAY_MS)
   if (hasManifest) {

@@ -5,6 +5,7 @@ import { NamedObject, Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { TaskCounts } from './background-jobs/views.ts'
 import { BackupView } from './backups/views.ts'
 import { FiguresView } from './figures/views.ts'
+import { FirstStepView } from './first-steps.ts'
 import { ProblemView } from './problems.ts'
 
 export const OverviewView = NamedObject('InstanceOverview', {
@@ -14,6 +15,7 @@ export const OverviewView = NamedObject('InstanceOverview', {
   http_processes: Type.Integer({ description: 'Processes of this server that handle requests' }),
   status: Readiness.properties.status,
   problems: Type.Array(ProblemView, { description: 'Errors before warnings' }),
+  first_steps: Type.Array(FirstStepView, { description: 'First steps of an operator, in the order of the page' }),
   dependencies: Readiness.properties.dependencies,
   figures: FiguresView,
   tasks: Type.Array(TaskCounts, { description: 'Background jobs by type' }),

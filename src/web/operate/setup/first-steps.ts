@@ -1,10 +1,11 @@
-// The first steps of an instance: name, registration, demo, and the settings of the environment. Each step can be skipped.
+// The first steps of an instance: the progress with links, name, registration, demo, and the settings of the environment.
 
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { SettingsPatch } from '#features/basics/settings/requests.ts'
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import { updateSettings } from '#features/basics/settings/update-settings.ts'
 import type { Settings } from '#features/basics/settings/views.ts'
+import { type FirstStep, loadFirstStepsAlone } from '#features/operation/overview/first-steps.ts'
 import { ApiError } from '#lib/errors.ts'
 import type { Config } from '#platform/config/config.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -12,13 +13,13 @@ import { limitsOf } from '#web/kit/forms/fields.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
 import { checkValues } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
-import { PATHS } from '#web/kit/paths.ts'
+import { PATHS, withQuery } from '#web/kit/paths.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
 import { mailKey } from '#web/ui/mail-texts.ts'
-import { type PageContext, pathTo } from '#web/ui/page-context.ts'
+import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { formPart } from '#web/ui/parts/actions.ts'
 import { optionCards } from '#web/ui/parts/choices.ts'
-import { hiddenField, textField } from '#web/ui/parts/fields.ts'
+import { buttonForm, hiddenField, textField } from '#web/ui/parts/fields.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'
 import { status } from '#web/ui/parts/status.ts'
 import { showOperator } from '../sections.ts'
@@ -27,25 +28,41 @@ import { mailVariables, variables } from '../variables.ts'
 /** Number of projects of the demo that the page writes. */
 const DEMO_PROJECTS = 40
 
-type Steps = { settings: Settings; hasProjects: boolean }
+type Steps = { settings: Settings; hasProjects: boolean; done: readonly FirstStep[] }
 type SignIns = readonly { username: string; password: string; role: string }[]
 
 export function firstStepPages(pages: Pages): void {
   formPage<Steps>(pages, {
     path: PATHS.firstSteps,
     name: 'operateFirstSteps',
-    shows: 'Name, registration and demo of a new instance',
+    shows: 'Progress, name, registration and demo of a new instance',
+    api: 'getOverview updateSettings',
     options: { role: 'admin' },
     load: loadSteps,
     show: (request, steps, form) => showSteps(request, steps, form),
-    commands: { name: saveName, registration: saveRegistration, demo: writeDemo },
+    commands: {
+      name: saveName,
+      registration: saveRegistration,
+      demo: writeDemo,
+      dismiss: (request) => dismiss(request, { first_steps_dismissed: true }),
+      recall: (request) => dismiss(request, { first_steps_dismissed: null }),
+    },
     labels: { name: 'The name', registration: 'The registration' },
   })
 }
 
 async function loadSteps({ deps }: OwnRequest): Promise<Steps> {
   const project = await deps.db.selectFrom('project').select('id').limit(1).executeTakeFirst()
-  return { settings: await getSettings(deps), hasProjects: project !== undefined }
+  return {
+    settings: await getSettings(deps),
+    hasProjects: project !== undefined,
+    done: await loadFirstStepsAlone(deps),
+  }
+}
+
+async function dismiss({ deps, viewer }: OwnRequest, patch: SettingsPatch): Promise<Outcome> {
+  await updateSettings(deps, actorOf(viewer), patch)
+  return { done: 'saved' }
 }
 
 async function saveName({ deps, viewer }: OwnRequest, _steps: Steps, form: FormState): Promise<Outcome> {
@@ -70,7 +87,8 @@ async function writeDemo(request: OwnRequest, steps: Steps, form: FormState): Pr
   return showSteps(request, { ...steps, hasProjects: true }, { ...form, isSubmitted: false }, signIns)
 }
 
-function showSteps(request: OwnRequest, { settings, hasProjects }: Steps, state: FormState, signIns: SignIns = []) {
+function showSteps(request: OwnRequest, steps: Steps, state: FormState, signIns: SignIns = []) {
+  const { settings, hasProjects } = steps
   const { page, deps, t } = request
   return showOperator(request, {
     section: PATHS.firstSteps,
@@ -79,6 +97,7 @@ function showSteps(request: OwnRequest, { settings, hasProjects }: Steps, state:
     form: state,
     isSecret: signIns.length > 0,
     body: [
+      checklistPart(request, steps),
       namePart(page, settings, state),
       registrationPart(page, settings, state),
       demoPart(page, { hasProjects, signIns }),
@@ -91,6 +110,57 @@ function showSteps(request: OwnRequest, { settings, hasProjects }: Steps, state:
       }),
     ],
   })
+}
+
+/** The page that completes a step. */
+const PAGES: Record<FirstStep['step'], string> = {
+  branding: PATHS.operatorSettings,
+  pages: PATHS.operatorPages,
+  backup: '/operator/backups',
+  mail: '/operator/mail',
+  game_versions: `${PATHS.operatorTags}/game_versions`,
+  moderator: PATHS.operatorUsers,
+  two_factor: withQuery(PATHS.operatorUsers, { role: 'admin', two_factor: 'false' }),
+}
+
+/** Renders all steps, with a link and a reason each. */
+function checklistPart({ page, account, t }: OwnRequest, { settings, done }: Steps): Markup {
+  const rows = done.map(({ step, done: isDone }) => {
+    const path = step === 'two_factor' && account.totp_secret === null ? PATHS.security : PAGES[step]
+    const spoken = t(isDone ? 'publish.checklist.done' : 'publish.checklist.open')
+    return html`<li class="${isDone ? 'done' : 'todo'}">${icon(page, isDone ? 'ok' : 'circle')}<span><a href="${pathTo(page, path)}">${t(`operate.first-step.${step}`)}</a><span class="vh"> (${spoken})</span></span><small>${t(`operate.first-step.${step}.text`)}</small></li>`
+  })
+  const isDismissed = settings.first_steps_dismissed
+  const isComplete = done.every((step) => step.done)
+  const button = buttonForm(page, {
+    action: pathTo(page, PATHS.firstSteps),
+    text: t(isDismissed ? 'operate.first-step.recall' : 'operate.first-step.dismiss'),
+    isTight: true,
+    fields: { do: isDismissed ? 'recall' : 'dismiss' },
+  })
+  return sheetPart({
+    id: 'checklist',
+    title: stepsDone(page, done),
+    action: !isComplete && button,
+    content: html`<ul class="checks">${rows}</ul>`,
+  })
+}
+
+const stepsDone = ({ language: { t } }: PageContext, steps: readonly FirstStep[]): string =>
+  t('operate.first-step.count', { done: steps.filter(({ done }) => done).length, count: steps.length })
+
+/** Renders the progress of the steps for the overview, until all are done or dismissed. */
+export function stepsNote(page: PageContext, steps: readonly FirstStep[], settings: Settings): Part {
+  const { t } = page.language
+  const done = steps.filter((step) => step.done).length
+  if (settings.first_steps_dismissed || done === steps.length) return false
+  const dismissal = buttonForm(page, {
+    action: pathTo(page, PATHS.firstSteps),
+    text: t('operate.first-step.dismiss'),
+    kind: 'plain',
+    fields: { do: 'dismiss' },
+  })
+  return html`<div class="note" role="note" aria-label="${t('operate.first-steps')}">${icon(page, 'list-checks')}<div><p><a href="${pathTo(page, PATHS.firstSteps)}">${t('operate.first-steps')}</a>: ${stepsDone(page, steps)}</p><progress value="${done}" max="${steps.length}" aria-label="${t('operate.first-steps')}">${stepsDone(page, steps)}</progress>${dismissal}</div></div>`
 }
 
 /** Renders a step with its own form. */

@@ -1,5 +1,6 @@
 // The first page for operators: problems, dependencies, figures, charts, jobs, server errors and recent actions.
 import { listEntries } from '#features/basics/audit/queries.ts'
+import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import { loadErrors } from '#features/operation/overview/errors/load-errors.ts'
 import type { ErrorsView } from '#features/operation/overview/errors/views.ts'
 import { PERIOD_NAMES, type Period } from '#features/operation/overview/figures/periods.ts'
@@ -22,6 +23,7 @@ import { note, segments } from '#web/ui/parts/lists.ts'
 import { status } from '#web/ui/parts/status.ts'
 import { listTable } from '#web/ui/parts/tables.ts'
 import { showOperator } from '../sections.ts'
+import { stepsNote } from '../setup/first-steps.ts'
 import { chartsOf, diskText, sendChart } from './charts.ts'
 import { recurringPart, taskTable } from './jobs-table.ts'
 import { periodOf } from './period.ts'
@@ -61,7 +63,7 @@ async function showOverview(request: OwnRequest) {
     tools: toolsOf(page),
     action: periods(page, PATHS.operator, period),
     body: html`<section class="part tightly" aria-labelledby="now-h"><h3 id="now-h" class="vh">${language.t('operate.now')}</h3>
-${problemNotes(page, overview.problems)}
+${stepsNote(page, overview.first_steps, await getSettings(deps))}${problemNotes(page, overview.problems)}
 ${dependencies(page, overview)}</section>
 ${waitingPart(page, overview, requests)}
 ${tiles(page, overview)}

@@ -135,8 +135,8 @@ test('an admin sends a test email to their own address and sees the response', a
   assert.deepEqual(
     entries.map(({ actor_id, details }) => [actor_id, details]),
     [
-      [admin.id, { sent: true }],
-      [admin.id, { sent: false }],
+      [admin.id, { sent: true, transport: 'outbox' }],
+      [admin.id, { sent: false, transport: 'outbox' }],
     ],
   )
   assertError(await t.anyone.post(`${MAIL}/test`, undefined, KEY), 400, 'invalid_input')

@@ -23,7 +23,8 @@ export async function sendTestMail(
   const { name: siteName } = await getSettings(deps)
   const message = { to: email, ...testMail({ siteName, baseUrl: deps.config.http.baseUrl, username }) }
   const result = await deliver(deps, viewer, message)
-  await recordAudit(deps.db, { action: 'mail.tested', actor: actorOf(viewer), details: { sent: result.sent } })
+  const details = { sent: result.sent, transport: deps.config.mail.kind }
+  await recordAudit(deps.db, { action: 'mail.tested', actor: actorOf(viewer), details })
   return result
 }
 
