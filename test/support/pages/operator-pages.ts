@@ -22,7 +22,7 @@ const DEMO_PROJECTS = 60
 export async function makeOperatorPages(t: TestApp, { admin }: WorkPeople): Promise<ShownPage[]> {
   await seedCatalogue(t.deps, DEMO_PROJECTS)
   await addState(t)
-  await addPeople(t)
+  const session = await addPeople(t)
   const mail = await writeMail(t)
   const at = pagesOf(admin)
   return [
@@ -47,6 +47,7 @@ export async function makeOperatorPages(t: TestApp, { admin }: WorkPeople): Prom
     at('operator-suspend', 'operateSuspend', '/operator/user/spammer/suspend'),
     at('operator-unsuspend', 'operateUnsuspend', '/operator/user/spammer/unsuspend'),
     at('operator-sign-out', 'operateSignOut', '/operator/user/spammer/sign-out'),
+    at('operator-end-session', 'operateEndSession', `/operator/user/jo/sessions/${session}`),
     at('operator-restore', 'operateRestore', '/operator/user/leaver/restore'),
     at('operator-two-factor', 'operateTwoFactor', '/operator/user/spammer/two-factor'),
     at('operator-email', 'operateEmail', '/operator/user/spammer/email'),
@@ -132,7 +133,8 @@ async function writeMail({ deps }: TestApp): Promise<number | undefined> {
 }
 
 /** Adds an account with a suspension, an invitation, a rate limit, a payout and an announcement. */
-async function addPeople(t: TestApp): Promise<void> {
+/** Returns the ID of a session of the user jo. */
+async function addPeople(t: TestApp): Promise<string> {
   const { deps } = t
   const spammer = await t.make.account({ username: 'spammer' })
   const leaver = await t.make.account({ username: 'leaver' })
@@ -170,6 +172,12 @@ async function addPeople(t: TestApp): Promise<void> {
   const footer_links = [{ label: 'Forum', url: 'https://forum.example.org' }]
   const announcement = 'On Sunday from 08:00 to 10:00 UTC, the instance moves to another machine.'
   await updateSettings(deps, COMMAND, { announcement, footer_links, announcement_start: '2056-01-31T08:00:00Z' })
+  const session = await deps.db
+    .selectFrom('session')
+    .select('id')
+    .where('account_id', '=', jo.id)
+    .executeTakeFirstOrThrow()
+  return session.id
 }
 
 /** Adds figures of the last day, with an hour of trouble. */

@@ -6146,7 +6146,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * List the sessions of an account, last used first
+         * @description Operators only: requires the header `X-Admin-Key` or the session of an admin.
+         */
+        get: operations["listUserSessions"];
         put?: never;
         post?: never;
         /**
@@ -6154,6 +6158,26 @@ export interface paths {
          * @description Operators only: requires the header `X-Admin-Key` or the session of an admin. Counts as 5 requests at the rate limit.
          */
         delete: operations["signOutUser"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/_internal/admin/user/{id}/sessions/{session}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a session of an account
+         * @description Operators only: requires the header `X-Admin-Key` or the session of an admin. Counts as 5 requests at the rate limit.
+         */
+        delete: operations["endUserSession"];
         options?: never;
         head?: never;
         patch?: never;
@@ -11550,6 +11574,26 @@ export interface components {
                 /** @description New status of a review, or the action of a suspension */
                 to: string | null;
             }[];
+        };
+        /** UserSession */
+        UserSession: {
+            id: string;
+            /** Format: date-time */
+            created: string;
+            /**
+             * Format: date-time
+             * @description When the session was last used to sign in or refreshed
+             */
+            last_login: string;
+            /** Format: date-time */
+            refresh_expires: string;
+            os: string | null;
+            platform: string | null;
+            user_agent: string;
+            city: string | null;
+            country: string | null;
+            /** @description Shortened IP address: 24 bits of IPv4, 48 bits of IPv6 */
+            address_range: string;
         };
         /** UsesOfTag */
         UsesOfTag: {
@@ -24374,6 +24418,31 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    listUserSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description ID or username */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserSession"][];
+                };
+            };
+            404: components["responses"]["404.not_found"];
+            default: components["responses"]["Error"];
+        };
+    };
     signOutUser: {
         parameters: {
             query?: {
@@ -24401,6 +24470,38 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.invalid_credentials.unauthorized"];
+            404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
+            default: components["responses"]["Error"];
+        };
+    };
+    endUserSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description ID or username */
+                id: string;
+                /** @description ID of the session */
+                session: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OwnerProof"];
+            };
+        };
+        responses: {
+            /** @description No body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400.decoding_error.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.invalid_credentials.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];

@@ -126,6 +126,18 @@ export const SAMPLES: Record<string, Sample> = {
   revokeInvitation: {
     at: { id: async (w) => (await createInvitation(w.t.deps, SYSTEM, toInvitation({}, w.t.deps.now()))).id },
   },
+  endUserSession: {
+    at: {
+      id: async (w) => (await w.person('stranger')).id,
+      session: async (w) => {
+        const { id } = await w.person('stranger')
+        await w.t.make.session(id)
+        const session = w.t.deps.db.selectFrom('session').select('id').where('account_id', '=', id)
+        return (await session.orderBy('created', 'desc').limit(1).executeTakeFirstOrThrow()).id
+      },
+    },
+    body: {},
+  },
   signOutUser: { ...at('stranger'), body: {} },
   resetTwoFactor: {
     ...at('stranger'),

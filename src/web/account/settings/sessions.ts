@@ -46,12 +46,9 @@ ${sessions.length > 1 && html`<div>${buttonForm(page, { action: pathTo(page, `${
 
 function deviceItem(page: PageContext, session: SessionRow, isThis: boolean): Markup {
   const { t, rich } = page.language
-  const { platform, os, city, country } = session
-  const name = platform && os ? t('sessions.program', { platform, os }) : platform || os || t('sessions.unknown')
-  const kind = deviceKind(session.user_agent)
-  const place = [city, country === null ? null : countryName(page.language, country)].filter(Boolean).join(', ')
+  const { name, kind } = deviceOf(page, session)
   const facts = rich('sessions.facts', {
-    address: place === '' ? session.ip : `${place} (${session.ip})`,
+    address: placeOf(page, session, session.ip),
     created: timeAgo(page.language, session.created, page.now),
     used: timeAgo(page.language, session.last_login, page.now),
   })
@@ -64,7 +61,20 @@ function deviceItem(page: PageContext, session: SessionRow, isThis: boolean): Ma
   })
   return html`<li class="row">
 <div class="grow"><h3>${name} ${isThis && badge('good', t('sessions.this'))}</h3>
-<p class="hint">${kind !== undefined && `${t(`sessions.kind.${kind}`)} · `}${facts}</p></div>
+<p class="hint">${kind !== undefined && `${kind} · `}${facts}</p></div>
 ${end}
 </li>`
+}
+
+/** Returns the program and the kind of the device of a session; the kind is undefined if it is unknown. */
+export function deviceOf({ language: { t } }: PageContext, { platform, os, user_agent }: SessionRow) {
+  const name = platform && os ? t('sessions.program', { platform, os }) : platform || os || t('sessions.unknown')
+  const kind = deviceKind(user_agent)
+  return { name, kind: kind && t(`sessions.kind.${kind}`) }
+}
+
+/** Returns the place of a sign-in with its address. */
+export function placeOf({ language }: PageContext, { city, country }: SessionRow, address: string): string {
+  const place = [city, country === null ? null : countryName(language, country)].filter(Boolean).join(', ')
+  return place === '' ? address : `${place} (${address})`
 }

@@ -14,14 +14,16 @@ import { showOperator } from '../sections.ts'
 import { accountPath, accountStatus, OPERATOR_AREA, roleName } from './accounts.ts'
 import { loadAccount, type ManagedAccount, rankPages, suspensionPages } from './confirmed.ts'
 import { credentialPages, identityPages } from './credentials.ts'
+import { sessionPages, sessionsPart } from './sessions.ts'
 
 export function userPages(pages: Pages): void {
-  const options = { role: 'admin', api: 'getUserByEmail' } as const
+  const options = { role: 'admin', api: 'getUserByEmail listUserSessions' } as const
   pages.own('GET', `${PATHS.operatorUser}/:id`, 'operateAccount', showAccount, options)
   rankPages(pages)
   suspensionPages(pages)
   credentialPages(pages)
   identityPages(pages)
+  sessionPages(pages)
 }
 
 async function showAccount(request: OwnRequest): Promise<FastifyReply> {
@@ -36,6 +38,7 @@ async function showAccount(request: OwnRequest): Promise<FastifyReply> {
     body: [
       stateNote(page, data),
       factsPart(page, data),
+      await sessionsPart(request, data),
       decisionsPart(page, data),
       await relatedPart(request, OPERATOR_AREA, account),
     ],

@@ -51,7 +51,7 @@ type Decision = Pick<PageOptions, 'shows' | 'api'> & {
   name: string
   title(request: OwnRequest, data: ManagedAccount): string
   button(request: OwnRequest, data: ManagedAccount): string
-  consequences(request: OwnRequest, data: ManagedAccount, form: FormState): readonly Part[]
+  consequences(request: OwnRequest, data: ManagedAccount, form: FormState): readonly Part[] | Promise<readonly Part[]>
   fields?(request: OwnRequest, data: ManagedAccount, form: FormState): Part
   decide(request: OwnRequest, data: ManagedAccount, form: FormState): Promise<Outcome>
   labels?: Readonly<Record<string, string>>
@@ -73,12 +73,15 @@ export function decisionPage(pages: Pages, of: Decision): void {
   })
 }
 
-function showDecision(request: OwnRequest, data: ManagedAccount, { form, of }: { form: FormState; of: Decision }) {
+async function showDecision(
+  request: OwnRequest,
+  data: ManagedAccount,
+  { form, of }: { form: FormState; of: Decision },
+) {
   const back = accountPath(data.account.id)
   const question = {
     title: of.title(request, data),
-    consequences: of.consequences(request, data, form),
-    path: `${back}/${of.path}`,
+    consequences: await of.consequences(request, data, form),
     button: of.button(request, data),
     cancel: back,
     isDanger: of.isDanger ?? true,

@@ -181,6 +181,22 @@ test('a password link is shown once and not stored; sessions end', async () => {
   assert.deepEqual(await audited(2), ['account.signed_out', 'account.password_link_made'])
 })
 
+test('the page of an account lists its sessions, and one of them ends', async () => {
+  const member = await makeMember(t)
+  assert.equal((await signIn(t, member.username)).statusCode, 200)
+  const path = `/operator/user/${member.id}`
+  const shown = await operator.get(path)
+  assertSays(shown, 200, 'Addresses are shortened.')
+  const [, end = ''] = /href="([^"]+\/sessions\/[^"]+)"/.exec(shown.body) ?? []
+  const form = await operator.get(end)
+  assertSays(form, 200, 'is signed out immediately.')
+  assertValidHtml(form.body)
+  assertLeads(await operator.sendFrom(form, end, { do: 'confirm' }), `${path}?done=user-session-ended`)
+  assert.deepEqual(await audited(1), ['session.ended'])
+  assert.equal((await operator.sendFrom(form, end, { do: 'confirm' })).statusCode, 404)
+  assert.ok(!(await operator.get(path)).body.includes(end))
+})
+
 test('a pending deletion is shown and undone', async () => {
   const leaving = await t.make.account({ username: 'leaving' })
   assert.equal((await t.as(leaving).delete(`/v3/user/${leaving.id}`)).statusCode, 204)

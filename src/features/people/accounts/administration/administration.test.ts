@@ -296,3 +296,23 @@ test('all of it is for operators and in the audit log', async () => {
     ],
   )
 })
+
+test('an operator lists the sessions of a user with shortened addresses, and ends one of them', async () => {
+  const person = await makeMember(t)
+  assert.equal((await signIn(t, person.username)).statusCode, 200)
+  const sessions = async () => (await t.as(admin).get(at(person, 'sessions'))).json()
+  const [newest, oldest] = await sessions()
+  assert.match(newest.address_range, /\.0\/24$|::\/48$/)
+  assert.ok(!('ip' in newest) && !('session' in newest))
+  const end = (id: string, of = person) => t.as(admin).delete(at(of, `sessions/${id}`))
+  assertError(await end('no!'), 400, 'decoding_error')
+  assertError(await end(newest.id, { ...person, id: admin.id }), 404, 'not_found')
+  assertError(await end(newest.id, { ...person, id: 'nobody-here' }), 404, 'not_found')
+  const ended = await Promise.all([end(newest.id), end(newest.id)])
+  assert.deepEqual(statuses(ended).sort(), [204, 404])
+  assert.deepEqual(await sessions(), [oldest])
+  assert.equal((await me(person)).statusCode, 200)
+  // The user sees that somebody else has ended the session, and not who.
+  const [own] = (await t.as(person).get('/_internal/account/audit-log')).json().entries
+  assert.deepEqual([own.action, own.by, own.subject.id], ['session.ended', 'others', newest.id])
+})

@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { type AccountRow, suspendedAt } from '#features/people/users/queries.ts'
 import type { Db, Page } from '#platform/db/db.ts'
+import type { SessionRow } from '../sessions/views.ts'
 
 /** Returns the accounts that are suspended at `now`, newest suspension first. */
 export function listSuspended(db: Db, now: Date, { limit, offset }: Page): Promise<AccountRow[]> {
@@ -14,6 +15,21 @@ export function listSuspended(db: Db, now: Date, { limit, offset }: Page): Promi
     .orderBy('id')
     .limit(limit)
     .offset(offset)
+    .execute()
+}
+
+/** Returns the sessions of an account that have not expired or can be refreshed, last used first: at most 100. */
+export function listUserSessions(
+  db: Db,
+  { accountId, now }: { accountId: string; now: number },
+): Promise<SessionRow[]> {
+  return db
+    .selectFrom('session')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('refresh_expires', '>', new Date(now))
+    .orderBy('last_login', 'desc')
+    .orderBy('id')
     .execute()
 }
 

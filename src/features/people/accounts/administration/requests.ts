@@ -1,8 +1,8 @@
 // Requests for the administration of accounts.
 import Type, { type Static } from 'typebox'
-import { OwnerProofFields } from '#features/basics/access/requests.ts'
+import { OwnerProofFields, UserParams } from '#features/basics/access/requests.ts'
 import { validationError } from '#lib/errors.ts'
-import { Maybe, NamedObject } from '#lib/schema/schema-parts.ts'
+import { Id, Maybe, NamedObject } from '#lib/schema/schema-parts.ts'
 import { checkStorable, isBlank } from '#lib/text/text-rules.ts'
 
 export const Suspension = NamedObject('Suspension', {
@@ -54,6 +54,8 @@ export const EmailChange = Type.Object({
   ),
   ...OwnerProofFields,
 })
+
+export const SessionParams = Type.Object({ ...UserParams.properties, session: Id('ID of the session') })
 
 export const SignOutQuery = Type.Object({
   tokens: Type.Optional(

@@ -4,6 +4,8 @@ import type { ConfirmOwner, OwnerProof } from '#features/basics/access/confirm-o
 import { OwnerProofBody, UserParams } from '#features/basics/access/requests.ts'
 import type { Viewer } from '#features/basics/access/viewer.ts'
 import { type Actor, operatorOf } from '#features/basics/audit/actor.ts'
+import { getAccountByName } from '#features/people/users/queries.ts'
+import { parseId } from '#lib/ids.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import { PageQuery } from '#platform/http/query-values.ts'
 import { COSTS } from '#platform/http/route-config.ts'
@@ -11,14 +13,31 @@ import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { listPendingDeletions } from '../deletion/queries.ts'
 import { restoreAccount } from '../deletion/restore-account.ts'
+import { endUserSession } from './end-user-session.ts'
 import { makePasswordLink } from './make-password-link.ts'
-import { listSuspended } from './queries.ts'
-import { checkReason, EmailChange, SignOutQuery, Suspension, TwoFactorReset, toSuspension } from './requests.ts'
+import { listSuspended, listUserSessions } from './queries.ts'
+import {
+  checkReason,
+  EmailChange,
+  SessionParams,
+  SignOutQuery,
+  Suspension,
+  TwoFactorReset,
+  toSuspension,
+} from './requests.ts'
 import { resetTwoFactor } from './reset-two-factor.ts'
 import { setEmail } from './set-email.ts'
 import { signOutAccount } from './sign-out-account.ts'
 import { suspendAccount, unsuspendAccount } from './suspend-account.ts'
-import { DeletedAccount, PasswordLink, SuspendedAccount, toDeletedAccount, toSuspendedAccount } from './views.ts'
+import {
+  DeletedAccount,
+  PasswordLink,
+  SuspendedAccount,
+  toDeletedAccount,
+  toSuspendedAccount,
+  toUserSession,
+  UserSession,
+} from './views.ts'
 
 type AdministrationDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'now'> & { confirmOwner: ConfirmOwner }
 
@@ -30,6 +49,7 @@ export function administrationRoutes(app: App, deps: AdministrationDeps): void {
   mountInternal(app, (scope) => {
     suspensionRoutes(scope, deps)
     deletionRoutes(scope, deps)
+    sessionRoutes(scope, deps)
     credentialRoutes(scope, deps)
   })
 }
@@ -121,7 +141,34 @@ function deletionRoutes(app: App, deps: AdministrationDeps): void {
   })
 }
 
-function credentialRoutes(app: App, deps: AdministrationDeps): void {
+function sessionRoutes(app: App, deps: AdministrationDeps): void {
+  app.get('/admin/user/:id/sessions', {
+    config,
+    schema: {
+      operationId: 'listUserSessions',
+      summary: 'List the sessions of an account, last used first',
+      params: UserParams,
+      response: { 200: Type.Array(UserSession) },
+    },
+    handler: async (req) => {
+      const { id: accountId } = await getAccountByName(deps.db, req.params.id, { withLeaving: true })
+      return (await listUserSessions(deps.db, { accountId, now: deps.now() })).map(toUserSession)
+    },
+  })
+  app.delete('/admin/user/:id/sessions/:session', {
+    config: { ...confirmed, errors: [...confirmed.errors, '400 decoding_error'] },
+    schema: {
+      operationId: 'endUserSession',
+      summary: 'End a session of an account',
+      params: SessionParams,
+      body: OwnerProofBody,
+    },
+    handler: async (req) => {
+      const { id: name, session } = req.params
+      const sessionId = parseId(session, 'session')
+      await endUserSession(deps, await confirmedOperator(deps, req), { name, sessionId })
+    },
+  })
   app.delete('/admin/user/:id/sessions', {
     config: confirmed,
     schema: {
@@ -136,6 +183,9 @@ function credentialRoutes(app: App, deps: AdministrationDeps): void {
       await signOutAccount(deps, await confirmedOperator(deps, req), { name: req.params.id, tokens })
     },
   })
+}
+
+function credentialRoutes(app: App, deps: AdministrationDeps): void {
   app.delete('/admin/user/:id/two-factor', {
     config: confirmed,
     schema: {

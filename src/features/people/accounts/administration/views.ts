@@ -2,8 +2,10 @@
 import Type, { type Static } from 'typebox'
 import type { AccountRow } from '#features/people/users/queries.ts'
 import { Role } from '#features/people/users/views.ts'
+import { networkOf } from '#lib/address-key.ts'
 import { NamedObject, Nullable, Timestamp, toView } from '#lib/schema/schema-parts.ts'
 import type { PendingDeletion } from '../deletion/queries.ts'
+import type { SessionRow } from '../sessions/views.ts'
 
 export const SuspendedAccount = NamedObject('SuspendedAccount', {
   id: Type.String(),
@@ -27,6 +29,23 @@ export const PasswordLink = NamedObject('PasswordLink', {
   url: Type.String({ description: 'URL of the page on which the user sets a new password; works once' }),
   expires: Timestamp,
 })
+
+export const UserSession = NamedObject('UserSession', {
+  id: Type.String(),
+  created: Timestamp,
+  last_login: { ...Timestamp, description: 'When the session was last used to sign in or refreshed' },
+  refresh_expires: Timestamp,
+  os: Nullable(Type.String()),
+  platform: Nullable(Type.String()),
+  user_agent: Type.String(),
+  city: Nullable(Type.String()),
+  country: Nullable(Type.String()),
+  address_range: Type.String({ description: 'Shortened IP address: 24 bits of IPv4, 48 bits of IPv6' }),
+})
+
+export function toUserSession(row: SessionRow): Static<typeof UserSession> {
+  return toView(UserSession, { ...row, address_range: networkOf(row.ip) })
+}
 
 export function toDeletedAccount(row: PendingDeletion): Static<typeof DeletedAccount> {
   return toView(DeletedAccount, row)
