@@ -25,6 +25,21 @@ const ICONS: Readonly<Record<Entry['kind'], IconName>> = {
   suspension: 'ban',
 }
 
+/** Returns the numbers of the record as rows of a list of facts. */
+export function recordFacts({ language: { t } }: PageContext, { counts }: UserRecordView): [label: string, Part][] {
+  return [
+    [
+      t('reports.user.reviews'),
+      t('reports.user.reviews-count', { approved: counts.approved, rejected: counts.rejected }),
+    ],
+    [t('reports.user.reports-about'), t('reports.record', { action: counts.reports_action, reports: counts.reports })],
+    [
+      t('reports.user.reports-by'),
+      t('reports.reporter.record', { action: counts.reports_by_action, reports: counts.reports_by_closed }),
+    ],
+  ]
+}
+
 export function timelinePart(page: PageContext, { timeline }: UserRecordView): Markup {
   const { t } = page.language
   const items = timeline.map(

@@ -3,15 +3,8 @@
 import { badgesOf } from '#features/basics/access/permissions.ts'
 import { replaceIcon } from '#features/basics/images/icons.ts'
 import { askOperators } from '#features/community/moderation/users/ask-operators.ts'
-import { getNote, getUserRecord, type NoteRow } from '#features/community/moderation/users/queries.ts'
-import {
-  checkNote,
-  NoteInput,
-  OperatorMessage,
-  parseOperatorMessage,
-} from '#features/community/moderation/users/requests.ts'
-import { toUserRecordView, type UserRecordView } from '#features/community/moderation/users/views.ts'
-import { writeNote } from '#features/community/moderation/users/write-note.ts'
+import { OperatorMessage, parseOperatorMessage } from '#features/community/moderation/users/requests.ts'
+import type { UserRecordView } from '#features/community/moderation/users/views.ts'
 import { createConfirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
 import { endLostAccess } from '#features/people/revocation/end-access.ts'
 import { avatarOwner } from '#features/people/users/avatar.ts'
@@ -20,7 +13,6 @@ import { UserPatch } from '#features/people/users/requests.ts'
 import { updateUser } from '#features/people/users/update-user.ts'
 import { fields } from '#web/kit/forms/fields.ts'
 import { type FormState, formPage, type Outcome, stateOf } from '#web/kit/forms/form-page.ts'
-import { checkValues } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, userPath } from '#web/kit/paths.ts'
 import { wholeNumber } from '#web/ui/format.ts'
@@ -28,23 +20,20 @@ import { html, type Markup, type Part } from '#web/ui/html.ts'
 import { mailKey } from '#web/ui/mail-texts.ts'
 import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { formPart } from '#web/ui/parts/actions.ts'
-import { hiddenField } from '#web/ui/parts/fields.ts'
 import { sheetHead, sheetPart } from '#web/ui/parts/frame.ts'
 import { face, note } from '#web/ui/parts/lists.ts'
 import { moderatedUser, showSection, takedownPath } from '../frame.ts'
 import { pairs, timeOf } from '../parts.ts'
 import { MODERATOR_AREA } from './accounts-page.ts'
 import { relatedPart } from './related-part.ts'
-import { historyParts, timelinePart } from './user-history.ts'
+import { historyParts, recordFacts, timelinePart } from './user-history.ts'
+import { loadRecord, NOTE_LABELS, notePart, type RecordedUser, saveNote } from './user-note.ts'
 
-type Data = { account: AccountRow; record: UserRecordView; saved: NoteRow }
+type Data = { account: AccountRow } & RecordedUser
 
 const PROFILE = fields(UserPatch, {
   username: { label: 'reports.user.username', isName: true },
   bio: { label: 'reports.user.bio', said: 'The text', rows: 3, isOptional: true },
-})
-const NOTE = fields(NoteInput, {
-  body: { label: 'reports.note.label', said: 'The note', hint: 'reports.note.hint', rows: 5, isOptional: true },
 })
 const MESSAGE = fields(OperatorMessage, { message: { label: 'reports.ask.label', rows: 4 } })
 
@@ -57,21 +46,14 @@ export function userPage(pages: Pages): void {
     load: loadUser,
     show: showUser,
     commands: { note: saveNote, ask, edit, 'remove-avatar': removeAvatar },
-    labels: { ...NOTE.said, ...MESSAGE.said, ...PROFILE.said },
+    labels: { ...NOTE_LABELS, ...MESSAGE.said, ...PROFILE.said },
     options: { role: 'moderator' },
   })
 }
 
 async function loadUser({ deps, param }: OwnRequest): Promise<Data> {
   const account = await getAccountByName(deps.db, param('id'), { withLeaving: true })
-  const record = toUserRecordView(account, await getUserRecord(deps.db, account.id), deps)
-  return { account, record, saved: await getNote(deps.db, account.id) }
-}
-
-async function saveNote({ deps, viewer }: OwnRequest, { account }: Data, state: FormState): Promise<Outcome> {
-  const input = { body: state.text('body'), revision: Number(state.text('revision')) }
-  await writeNote(deps, viewer, { accountId: account.id, note: checkNote(checkValues(NoteInput, input)) })
-  return { done: 'note-saved' }
+  return { account, ...(await loadRecord(deps, account)) }
 }
 
 async function ask({ deps, viewer }: OwnRequest, { account }: Data, state: FormState): Promise<Outcome> {
@@ -108,7 +90,7 @@ async function showUser(request: OwnRequest, data: Data, state: FormState) {
     notes: record.suspended !== null && note(page, 'bad', suspensionText(page, record.suspended)),
     body: [
       factsPart(request, data),
-      notePart(page, data, stateOf(state, ['note'])),
+      notePart(page, { note: data.note, path: moderatedUser(account.id) }, stateOf(state, ['note'])),
       timelinePart(page, record),
       await relatedPart(request, MODERATOR_AREA, account),
       historyParts(page, record),
@@ -136,38 +118,10 @@ function factsPart({ page, deps, language, t }: OwnRequest, { account, record }:
     [t('reports.user.verified'), deps.config.accounts.requireVerifiedEmail && yesNo(record.email_verified)],
     [t('reports.user.two-factor'), yesNo(record.has_totp)],
     [t('reports.user.projects'), number(counts.projects)],
-    [
-      t('reports.user.reviews'),
-      t('reports.user.reviews-count', { approved: counts.approved, rejected: counts.rejected }),
-    ],
-    [t('reports.user.reports-about'), t('reports.record', { action: counts.reports_action, reports: counts.reports })],
-    [
-      t('reports.user.reports-by'),
-      t('reports.reporter.record', { action: counts.reports_by_action, reports: counts.reports_by_closed }),
-    ],
+    ...recordFacts(page, record),
   ])}</div>`
   const links = html`<a class="button tight" href="${pathTo(page, userPath(account.username))}">${icon(page, 'user')}${t('reports.user.profile')}</a>`
   return html`${sheetHead({ title: t('reports.user.facts'), action: links })}${sheetPart({ id: 'facts', content })}`
-}
-
-/** After a conflict, shows the note of the other moderator, and the typed text with the current revision. */
-function notePart(page: PageContext, { account, saved }: Data, state: FormState): Markup {
-  const { t, rich } = page.language
-  const isConflict = state.refusal?.status === 409 && state.text('revision') !== ''
-  const by =
-    saved.updated !== null &&
-    html`<p class="small soft">${rich('reports.note.by', { name: html`<bdi>${saved.author ?? t('work.thread.deleted-user')}</bdi>`, at: timeOf(page, saved.updated) })}</p>`
-  const theirs =
-    isConflict &&
-    note(
-      page,
-      'warn',
-      html`<p class="strong">${t('reports.note.conflict')}</p><p dir="auto">${saved.body === '' ? t('reports.note.empty') : saved.body}</p>`,
-    )
-  const content = html`${hiddenField('revision', String(saved.revision))}${theirs}
-${NOTE.controls(page, state, saved)}
-${by}<div class="line"><button class="main" name="do" value="note">${t('reports.note.save')}</button></div>`
-  return formPart(page, { id: 'note', title: t('reports.note.title'), path: moderatedUser(account.id), content })
 }
 
 function profilePart(page: PageContext, { account }: Data, state: FormState): Markup {

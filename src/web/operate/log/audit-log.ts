@@ -74,7 +74,7 @@ async function readFilter({ deps }: OwnRequest, typed: Typed): Promise<AuditFilt
   const idOf = async (field: 'actor' | 'user') => {
     if (typed[field] === '') return undefined
     try {
-      return (await getAccountByName(deps.db, typed[field])).id
+      return (await getAccountByName(deps.db, typed[field], { withLeaving: true })).id
     } catch (error) {
       if (!(error instanceof ApiError) || error.kind !== 'not_found') throw error
       throw validationError(field, 'must be the username or the ID of an account')

@@ -2,9 +2,12 @@
 import type { FastifyReply } from 'fastify'
 import { isSuspended } from '#features/basics/access/accounts.ts'
 import { badgesOf } from '#features/basics/access/permissions.ts'
+import { type FormState, formPage } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
-import { PATHS, userPath } from '#web/kit/paths.ts'
+import { PATHS, userPath, withQuery } from '#web/kit/paths.ts'
 import { relatedPart } from '#web/moderate/people/related-part.ts'
+import { historyParts, recordFacts, timelinePart } from '#web/moderate/people/user-history.ts'
+import { loadRecord, NOTE_LABELS, notePart, type RecordedUser, saveNote } from '#web/moderate/people/user-note.ts'
 import { dayText, exactTime, timeAgo, wholeNumber } from '#web/ui/format.ts'
 import { html, type Part } from '#web/ui/html.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'
@@ -16,9 +19,23 @@ import { loadAccount, type ManagedAccount, rankPages, suspensionPages } from './
 import { credentialPages, identityPages } from './credentials.ts'
 import { sessionPages, sessionsPart } from './sessions.ts'
 
+type Data = ManagedAccount & RecordedUser
+
 export function userPages(pages: Pages): void {
-  const options = { role: 'admin', api: 'getUserByEmail listUserSessions' } as const
-  pages.own('GET', `${PATHS.operatorUser}/:id`, 'operateAccount', showAccount, options)
+  formPage<Data>(pages, {
+    path: `${PATHS.operatorUser}/:id`,
+    name: 'operateAccount',
+    shows: 'An account: facts, sessions, decisions about it, its record, the shared note',
+    api: 'getUserByEmail listUserSessions getUserRecord listRelatedAccounts getUserNote writeUserNote',
+    options: { role: 'admin' },
+    load: async (request) => {
+      const managed = await loadAccount(request)
+      return { ...managed, ...(await loadRecord(request.deps, managed.account)) }
+    },
+    show: showAccount,
+    commands: { note: saveNote },
+    labels: NOTE_LABELS,
+  })
   rankPages(pages)
   suspensionPages(pages)
   credentialPages(pages)
@@ -26,20 +43,23 @@ export function userPages(pages: Pages): void {
   sessionPages(pages)
 }
 
-async function showAccount(request: OwnRequest): Promise<FastifyReply> {
+async function showAccount(request: OwnRequest, data: Data, form: FormState): Promise<FastifyReply> {
   const { page, t } = request
-  const data = await loadAccount(request)
-  const { account } = data
+  const { account, record } = data
   return showOperator(request, {
     section: PATHS.operatorUsers,
     heading: account.username,
+    form,
     facts: [accountStatus(page, account), roleName(page, account.role)],
     action: html`<a class="button" href="${pathTo(page, userPath(account.username))}">${t('ops.account.profile')}</a>`,
     body: [
       stateNote(page, data),
       factsPart(page, data),
-      await sessionsPart(request, data),
       decisionsPart(page, data),
+      await sessionsPart(request, data),
+      notePart(page, { note: data.note, path: accountPath(account.id) }, form),
+      timelinePart(page, record),
+      historyParts(page, record),
       await relatedPart(request, OPERATOR_AREA, account),
     ],
   })
@@ -58,7 +78,7 @@ function stateNote(page: PageContext, { account }: ManagedAccount): Part {
   return html`<div class="part">${note(page, 'bad', html`<p>${text}</p><p dir="auto">${account.suspension_reason}</p>`)}</div>`
 }
 
-function factsPart(page: PageContext, { account, figures }: ManagedAccount): Part {
+function factsPart(page: PageContext, { account, figures, record }: Data): Part {
   const { t } = page.language
   const number = (value: number) => wholeNumber(page.language, value)
   const rows: [label: string, value: Part][] = [
@@ -81,10 +101,20 @@ function factsPart(page: PageContext, { account, figures }: ManagedAccount): Par
       t('ops.account.projects'),
       t('ops.account.projects.count', { count: figures.projects, visible: figures.publicProjects }),
     ],
+    ...recordFacts(page, record),
     [t('ops.account.badges'), badgesOf(account.badges).join(', ') || t('ops.none')],
+    [t('operate.audit-log'), logLinks(page, account.id)],
   ]
   const content = html`<dl class="pairs wide">${rows.map(([label, value]) => html`<dt>${label}</dt><dd>${value}</dd>`)}</dl>`
   return sheetPart({ id: 'account', title: t('ops.account.facts'), content })
+}
+
+/** Renders links to the entries of the audit log by the account and about it. */
+function logLinks(page: PageContext, id: string): Part {
+  const { t } = page.language
+  const link = (query: Readonly<Record<string, string>>, text: string) =>
+    html`<a href="${pathTo(page, withQuery('/operator/audit-log', query))}">${text}</a>`
+  return html`${link({ actor: id }, t('ops.account.log.by'))}, ${link({ subject_kind: 'user', subject_id: id }, t('ops.account.log.about'))}`
 }
 
 function decisionsPart(page: PageContext, { account }: ManagedAccount): Part {

@@ -197,6 +197,30 @@ test('the page of an account lists its sessions, and one of them ends', async ()
   assert.ok(!(await operator.get(path)).body.includes(end))
 })
 
+test('the page of an account has the record of moderators, the shared note, and links to the audit log', async () => {
+  const author = await t.make.account({ username: 'author' })
+  await t.make.project({ owner: author, name: 'Reported lamp' })
+  const moderator = await t.make.account({ role: 'moderator' })
+  const report = { report_type: 'spam', item_type: 'user', item_id: author.id, body: 'Advertising' }
+  assert.equal((await t.as(moderator).post('/v3/report', report)).statusCode, 201)
+  const path = `/operator/user/${author.id}`
+  const shown = await operator.get(path)
+  assertSays(shown, 200, 'Reported lamp')
+  assertSays(shown, 200, 'Reports about the user')
+  assertValidHtml(shown.body)
+  const log = `/operator/audit-log?subject_kind=user&subject_id=${author.id}`
+  assertSays(shown, 200, log)
+  assertSays(await operator.get(log), 200, 'Audit log')
+  assertLeads(
+    await operator.sendFrom(shown, path, { body: 'Knows the rules', revision: '0', do: 'note' }),
+    `${path}?done=note-saved`,
+  )
+  assertSays(await visitor(t, moderator.token).get(`/moderation/user/${author.id}`), 200, 'Knows the rules')
+  const conflict = await operator.sendFrom(shown, path, { body: 'Does not', revision: '0', do: 'note' })
+  assertSays(conflict, 409, 'Another moderator has changed the note.')
+  assertSays(conflict, 409, 'Does not')
+})
+
 test('a pending deletion is shown and undone', async () => {
   const leaving = await t.make.account({ username: 'leaving' })
   assert.equal((await t.as(leaving).delete(`/v3/user/${leaving.id}`)).statusCode, 204)
