@@ -861,6 +861,8 @@ create table page_version (
   text text not null,
   published timestamp with time zone not null,
   published_by text collate "C",
+  asks_again boolean default false not null,
+  constraint page_version_asks_again_check CHECK (((NOT asks_again) OR ((kind = 'terms'::text) AND (text <> ''::text)))),
   constraint page_version_kind_check CHECK ((kind = ANY (ARRAY['rules'::text, 'terms'::text, 'privacy'::text, 'imprint'::text, 'contact'::text]))),
   constraint page_version_number_check CHECK ((number >= 1)),
   constraint page_version_pkey PRIMARY KEY (kind, number),
@@ -1356,6 +1358,14 @@ create table team_member (
   constraint team_member_pkey PRIMARY KEY (team_id, account_id),
   constraint team_member_role_check CHECK ((char_length(role) <= 255)),
   constraint team_member_team_id_fkey FOREIGN KEY (team_id) REFERENCES team(id) ON DELETE CASCADE
+);
+
+create table terms_consent (
+  account_id text collate "C" not null,
+  version integer not null,
+  agreed timestamp with time zone not null,
+  constraint terms_consent_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint terms_consent_pkey PRIMARY KEY (account_id, version)
 );
 
 create table text_base_url (
@@ -1942,6 +1952,8 @@ CREATE INDEX takedown_undone_by_id ON public.takedown USING btree (undone_by_id)
 CREATE INDEX team_member_account_id_idx ON public.team_member USING btree (account_id);
 
 CREATE UNIQUE INDEX team_member_owner_key ON public.team_member USING btree (team_id) WHERE is_owner;
+
+CREATE INDEX terms_consent_version_idx ON public.terms_consent USING btree (version);
 
 CREATE INDEX thread_message_author_id_idx ON public.thread_message USING btree (author_id);
 

@@ -658,6 +658,7 @@ export interface Origin {
 }
 
 export interface PageVersion {
+  asks_again: Generated<boolean>;
   kind: 'rules' | 'terms' | 'privacy' | 'imprint' | 'contact';
   number: number;
   published: Timestamp;
@@ -1025,6 +1026,12 @@ export interface TeamMember {
   team_id: string;
 }
 
+export interface TermsConsent {
+  account_id: string;
+  agreed: Timestamp;
+  version: number;
+}
+
 export interface TextBaseUrl {
   url: string;
 }
@@ -1331,6 +1338,7 @@ export interface DB {
   takedown: Takedown;
   team: Team;
   team_member: TeamMember;
+  terms_consent: TermsConsent;
   text_base_url: TextBaseUrl;
   thread: Thread;
   thread_message: ThreadMessage;

@@ -16,6 +16,7 @@ import { notificationEmailPages } from './settings/notification-emails.ts'
 import { profilePages } from './settings/profile.ts'
 import { securityPages } from './settings/security.ts'
 import { sessionPages } from './settings/sessions.ts'
+import { termsPages } from './settings/terms.ts'
 import { passwordPages, passwordStrengthPages } from './sign-in/passwords.ts'
 import { signInPages } from './sign-in/sign-in.ts'
 import { checkMailPages, firstAdminPages, signUpPages } from './sign-in/sign-up.ts'
@@ -43,6 +44,7 @@ export function accountPages(app: App, web: WebDeps): void {
     tokenPages(pages)
     applicationPages(pages)
     accountDataPages(pages)
+    termsPages(pages)
   })
 }
 

@@ -10,6 +10,7 @@ import type { App } from '#platform/http/server.ts'
 import { showError } from './errors.ts'
 import { registerFormParsers, SMALL_FORMS } from './forms/read-form.ts'
 import type { Caching } from './page-cache.ts'
+import { PATHS, withQuery } from './paths.ts'
 import { type Area, type PageRequest, readRequest, type WebDeps } from './request.ts'
 import { protectPages, requireToken } from './safety.ts'
 import { sharedPages } from './shared-pages.ts'
@@ -27,10 +28,15 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Only `npm run gen` and tests read it. */
     page?: Pick<PageOptions, 'shows' | 'api'> & { role: Role | undefined }
+    /** Whether its forms work only for users who agreed to the newest Terms. Default: the value of the area */
+    needsConsent?: boolean
   }
 }
 
-export type PageOptions = Pick<FastifyContextConfig, 'whenReadOnly' | 'budget' | 'cost' | 'tokenless'> & {
+export type PageOptions = Pick<
+  FastifyContextConfig,
+  'whenReadOnly' | 'budget' | 'cost' | 'tokenless' | 'needsConsent'
+> & {
   /** Content of the page, if its path does not say it: a noun phrase. `false`: a redirect or data instead of a page. */
   shows?: string | false | undefined
   /** The operations of the API whose data the page shows or whose commands its forms run, separated by spaces. */
@@ -77,7 +83,14 @@ export function registerArea(app: App, web: WebDeps, area: Area, addPages: (page
       const route = {
         url: path,
         operation: name,
-        config: { auth: 'public', budget: 'page', checksToken: true, page: { shows, api, role }, ...config },
+        config: {
+          auth: 'public',
+          budget: 'page',
+          checksToken: true,
+          page: { shows, api, role },
+          needsConsent: area.needsConsent === true,
+          ...config,
+        },
       } as const
       scope.route({
         method,
@@ -87,7 +100,7 @@ export function registerArea(app: App, web: WebDeps, area: Area, addPages: (page
         schema: { operationId: name, hide: true },
         handler:
           cached === undefined
-            ? (req, reply) => readRequest(web, req, reply, { area }).then(handler)
+            ? (req, reply) => readRequest(web, req, reply, { area }).then(withConsent(handler))
             : sharedPages(web, { area, route, caching: cached }, handler),
       })
     }
@@ -112,6 +125,21 @@ export function registerArea(app: App, web: WebDeps, area: Area, addPages: (page
 function withToken<Request extends PageRequest>(handler: Handler<Request>): Handler<Request> {
   return async (request) => {
     requireToken(request.req)
+    return handler(request)
+  }
+}
+
+/**
+ * Leads users who have not agreed to the newest Terms to their page instead of running a form. A form that reads its fields in
+ * read-only mode, or works then, decides itself (`writeRefusal`).
+ */
+function withConsent(handler: Handler<PageRequest>): Handler<PageRequest> {
+  return async (request) => {
+    const { req, page, redirect, writeRefusal } = request
+    const { whenReadOnly, tokenless } = req.routeOptions.config
+    const isChecked = req.method === 'POST' && whenReadOnly === undefined && tokenless !== true
+    if (isChecked && page.owesConsent === true && writeRefusal()?.kind === 'forbidden')
+      return redirect(withQuery(PATHS.terms, { return: page.address }))
     return handler(request)
   }
 }

@@ -22,6 +22,7 @@ export const PATHS = {
   applications: '/account/applications',
   authorizations: '/account/authorizations',
   data: '/account/data',
+  terms: '/account/terms',
   webhooks: '/account/webhooks',
   preferences: '/preferences',
   setup: '/setup',

@@ -5,10 +5,12 @@ import type { Viewer } from '#features/basics/access/viewer.ts'
 import type { TokenDirectory } from '#features/basics/authentication/token-directory.ts'
 import type { sharedChecks } from '#features/basics/meta/readiness.ts'
 import type { AccountDeps } from '#features/people/accounts/account-deps.ts'
+import { owesConsent } from '#features/people/accounts/terms/consent-cache.ts'
 import { listCachedUsers } from '#features/people/users/user-cache.ts'
 import type { DownloadTrends } from '#features/reading/analytics/statistics/download-trends.ts'
 import type { ProjectStatistics } from '#features/reading/analytics/statistics/project-statistics.ts'
 import { parseToken } from '#lib/access/tokens.ts'
+import { ApiError } from '#lib/errors.ts'
 import { viewOf } from '#lib/text/json-bytes.ts'
 import type { RateGrantDirectory } from '#platform/http/limits/rate-grants.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -53,6 +55,8 @@ export type Area = {
   wayOut: { path: string; label: MessageKey }
   /** Limits of forms. Default: `SMALL_FORMS` */
   forms?: FormLimits
+  /** Whether forms work only for users who agreed to the newest Terms. Default: false */
+  needsConsent?: true
   /** Message of all errors 404. Default: the message of the error. */
   missing?: MessageKey
 }
@@ -82,6 +86,8 @@ export type PageRequest = Omit<WebDeps, 'site' | 'tokens' | 'pageCache'> & {
   fields(name: string): string[]
   /** Inserts a part of a cached page that differs between readers. The rest is rendered without a viewer. */
   personal(part: PersonalPart): Markup
+  /** Returns why the form may not write now: read-only mode, or the missing consent to the newest Terms. */
+  writeRefusal(): ApiError | undefined
   show(page: ShownPage): FastifyReply
   /** Leads to another page of this site after a form, which can confirm what was done. */
   redirect(path: string, done?: Done): FastifyReply
@@ -118,6 +124,7 @@ export async function readRequest(
     address: req.raw.url ?? '',
     account: user === undefined ? undefined : viewOf(user),
     now: deps.now(),
+    owesConsent: viewer !== null && (await owesConsent(deps, viewer.id)),
     csrfToken: () => {
       if (showShared !== undefined) throw new Error('A page for all readers cannot contain the token of one reader')
       csrfToken ??= reply.generateCsrf()
@@ -144,12 +151,21 @@ export async function readRequest(
     field: (name) => fieldOf(req.body, name),
     fields: (name) => fieldsOf(req.body, name),
     personal: (part) => parts.add(part),
+    writeRefusal: () => writeRefusal(page, req.routeOptions.config.needsConsent === true),
     show: (shown) => (showShared ?? sendPage)(sending, { ...area.defaults, ...shown }),
     redirect: (path, done) => reply.redirect(pathTo(page, done === undefined ? path : withQuery(path, { done })), 303),
     redirectPermanently: (path) =>
       reply.redirect(pathTo(page, `${path}${/\?.*/.exec(req.raw.url ?? '')?.[0] ?? ''}`), 301),
     toSignIn: (next = page.address) => reply.redirect(pathTo(page, signInPath(next)), 303),
   }
+}
+
+function writeRefusal({ site, language, owesConsent }: PageContext, needsConsent: boolean): ApiError | undefined {
+  const details = { isTranslated: true }
+  const readOnly = site.readOnly?.(language)
+  if (readOnly !== undefined) return new ApiError('service_unavailable', readOnly, { details })
+  if (!needsConsent || owesConsent !== true) return undefined
+  return new ApiError('forbidden', language.t('terms.first'), { details })
 }
 
 /** Accepts session tokens only: a cookie never contains another kind of token. */

@@ -30,6 +30,7 @@ export function createSite({ config }: Pick<Deps, 'config'>): Site {
       signOut: PATHS.signOut,
       account: PATHS.profile,
       preferences: PATHS.preferences,
+      terms: PATHS.terms,
       ...(config.site.isServed
         ? {
             work: {

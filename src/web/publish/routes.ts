@@ -2,7 +2,7 @@
 import { leaveFormsUnparsed } from '#platform/http/bodies/multipart.ts'
 import type { App } from '#platform/http/server.ts'
 import { type Pages, registerArea } from '#web/kit/pages.ts'
-import type { WebDeps } from '#web/kit/request.ts'
+import type { Area, WebDeps } from '#web/kit/request.ts'
 import { WORK_AREA } from '#web/kit/work-page.ts'
 import { projectAdvisoryPages } from './advisories/project-advisories.ts'
 import { analyticsPages } from './analytics/analytics-page.ts'
@@ -44,9 +44,12 @@ import { versionsPages } from './version/versions-page.ts'
 import { versionDeletionPages, withdrawalPages } from './version/withdrawal-page.ts'
 import { organizationWebhookPages, ownWebhookPages, projectWebhookPages } from './webhooks/owners.ts'
 
+/** Pages for moderators and operators need no consent: they act for the instance. */
+const AREA: Area = { ...WORK_AREA, needsConsent: true }
+
 export function publishPages(app: App, web: WebDeps): void {
   const { taxonomy } = web.deps
-  registerArea(app, web, WORK_AREA, (pages) => {
+  registerArea(app, web, AREA, (pages) => {
     notificationPages(pages)
     dashboardPages(pages)
     ownProjectsPages(pages)
@@ -78,7 +81,7 @@ export function publishPages(app: App, web: WebDeps): void {
     ownWebhookPages(pages)
     collectionPages(pages)
   })
-  registerArea(app, web, WORK_AREA, (pages, scope) => {
+  registerArea(app, web, AREA, (pages, scope) => {
     scope.removeContentTypeParser('multipart/form-data')
     leaveFormsUnparsed(scope)
     const checkToken = tokenCheck(scope)

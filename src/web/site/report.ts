@@ -40,6 +40,8 @@ export async function sendReport(request: PageRequest): Promise<FastifyReply> {
   const typed = { reason: field('reason'), text: field('text') }
   const { refusal } = await attempt(
     async () => {
+      const refused = request.writeRefusal()
+      if (refused !== undefined) throw refused
       const input = { report_type: typed.reason, item_type: reported.type, item_id: reported.id, body: typed.text }
       return createReport(deps, viewer, parseReport(checkValues(ReportInput, input), deps.taxonomy))
     },

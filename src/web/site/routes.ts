@@ -44,6 +44,7 @@ const SITE: Area = {
   isStored: true,
   wayOut: { path: PATHS.search, label: 'site.browse' },
   missing: 'site.absent',
+  needsConsent: true,
 }
 
 type Handler = (request: PageRequest) => Promise<FastifyReply>
@@ -88,9 +89,13 @@ export function sitePages(app: App, web: WebDeps): void {
       shows: 'A pack that the visitor composes',
       api: 'resolveItems createLock getLock getLockMrpack getLockPack getLockIndex getLockMetafile',
     })
-    pages.open('POST', PATHS.packFiles, 'siteCreatePack', createPack, { cost: COSTS.resolve })
+    pages.open('POST', PATHS.packFiles, 'siteCreatePack', createPack, {
+      cost: COSTS.resolve,
+      // Visitors without an account create packs too.
+      needsConsent: false,
+    })
     pages.open('GET', PATHS.report, 'siteReport', showReport, { api: 'createReport listReportTypes' })
-    pages.open('POST', PATHS.report, 'siteReportForm', sendReport)
+    pages.open('POST', PATHS.report, 'siteReportForm', sendReport, { whenReadOnly: 'form' })
     for (const text of OPERATOR_TEXTS)
       pages.open('GET', `/${text}`, 'siteOperatorText', (request) => showOperatorText(request, text), {
         shows: 'The texts of the operator: About, Rules, Terms, Privacy, Imprint and Contact',

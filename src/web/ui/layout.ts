@@ -61,7 +61,7 @@ ${head(context, page)}
 <a class="skip" href="#content">${language.t('layout.skip')}</a>
 ${site.readOnly !== undefined && notice(context, 'layout.read-only', site.readOnly(language))}${
   site.quiet !== undefined && notice(context, 'layout.quiet', site.quiet(language))
-}${site.announcement !== undefined && notice(context, 'layout.announcement', site.announcement)}${header(context, page)}
+}${site.announcement !== undefined && notice(context, 'layout.announcement', site.announcement)}${context.personal(page.hasErrors === true ? termsInNewWindow : termsNotice)}${header(context, page)}
 <main${attributes({ id: 'content', class: page.className })}>
 ${page.body}
 </main>
@@ -176,6 +176,22 @@ function dataScript(data: object): Markup {
 /** The text of an operator can be in another language and direction than the page. */
 function notice(context: PageContext, label: MessageKey, text: string): Markup {
   return html`<aside class="announcement" aria-label="${context.language.t(label)}"><p class="page">${icon(context, 'info')}<span dir="auto">${text}</span></p></aside>
+`
+}
+
+const termsNotice = (context: PageContext): Part => askForConsent(context)
+
+/** Keeps the page, whose form contains what the user entered. */
+const termsInNewWindow = (context: PageContext): Part => askForConsent(context, '_blank')
+
+/** Asks the user to agree to the Terms, except on the page that does so. */
+function askForConsent({ owesConsent, ...context }: PageContext, target?: '_blank'): Part {
+  const { site, language, address } = context
+  const isAsking = address === site.paths.terms || address.startsWith(`${site.paths.terms}?`)
+  if (owesConsent !== true || isAsking) return null
+  const href = pathTo(context, `${site.paths.terms}?return=${encodeURIComponent(address)}`)
+  const link = (text: Part) => html`<a${attributes({ href, target })}>${text}</a>`
+  return html`<aside class="announcement" aria-label="${language.t('layout.terms')}"><p class="page">${icon(context, 'info')}<span>${language.rich('layout.terms.ask', { name: site.name, link })}</span></p></aside>
 `
 }
 

@@ -32,6 +32,8 @@ export type Site = {
     signOut: string
     account: string
     preferences: string
+    /** The page that asks for the consent to the Terms. */
+    terms: string
     /** Pages for publishers, moderators and operators; absent if the site is off. */
     work?: { dashboard: string; publish: string; collections: string; moderation: string; operator: string }
   }
@@ -58,6 +60,8 @@ export type PageContext = {
   address: string
   /** Signed-in account. */
   account: { username: string; avatar_url: string | null; role: Role } | undefined
+  /** Whether the account is asked to agree to the newest Terms. Default: false */
+  owesConsent?: boolean
   /** Milliseconds since 1970. */
   now: number
   /** Returns the CSRF token for forms of a signed-in user, and sets its cookie. */

@@ -111,6 +111,7 @@ export async function leaveEverything(db: Db, person: Account, other: Account): 
       { account_id: other.id, author_id: account_id, body: 'Careful.' },
     ])
     .execute()
+  await db.insertInto('terms_consent').values({ account_id, version: 1, agreed: new Date() }).execute()
   await db
     .insertInto('mail_delivery')
     .values({ account_id, at: new Date(), kind: 'test', is_sent: true, response: '250 OK' })

@@ -1,4 +1,6 @@
 // The account pages that a visitor opens, and those with access tokens and applications. `personal-pages.ts` has the others.
+import { COMMAND } from '#features/basics/audit/actor.ts'
+import { publishPage } from '#features/basics/settings/pages/publish-page.ts'
 import { makeFirstAdminLink } from '#features/people/accounts/sign-up/create-first-admin.ts'
 import type { TestApp } from '../app/test-app.ts'
 import { CALLBACK, getCode, makeApplication } from '../http/oauth-steps.ts'
@@ -17,6 +19,8 @@ export async function makeAccountPages(t: TestApp): Promise<ShownPage[]> {
   await t.make.pat(person)
   const consent = (id: string): string =>
     `/account/authorize?${new URLSearchParams({ client_id: id, redirect_uri: CALLBACK })}`
+  await publishPage(t.deps, COMMAND, { kind: 'privacy', text: 'We store little.' })
+  await publishPage(t.deps, COMMAND, { kind: 'terms', text: '## Be kind\n\nUploads are public.' })
   const flow = `flow=${await makeFirstAdminLink(t.deps)}`
   const open = pagesOf()
   const own = pagesOf(person)
@@ -31,6 +35,7 @@ export async function makeAccountPages(t: TestApp): Promise<ShownPage[]> {
     open('undo-email', 'showEmailUndoing', `/account/undo-email?${flow}`),
     unverified('check-mail', 'showCheckMail', '/account/check-mail'),
     own('consent', 'showConsent', consent(other.id)),
+    own('terms', 'showTermsConsent', '/account/terms?return=/mods'),
     own('profile', 'showProfile', '/account'),
     own('tokens', 'showTokens', '/account/tokens'),
     own('applications', 'showApplications', '/account/applications'),

@@ -888,6 +888,34 @@ export interface paths {
         patch: operations["updateAccessToken"];
         trace?: never;
     };
+    "/_internal/auth/terms": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the versions of the Terms that the caller agreed to
+         * @description Requires a session.
+         *
+         *     Requires a token with `SESSION_ACCESS`. Rejects fine-grained tokens.
+         */
+        get: operations["getTermsConsent"];
+        put?: never;
+        /**
+         * Agree to the Terms of this instance
+         * @description Requires a session. Agreeing twice keeps the first time.
+         *
+         *     Requires a token with `SESSION_ACCESS`. Rejects fine-grained tokens.
+         */
+        post: operations["agreeToTerms"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/_internal/leaked-tokens": {
         parameters: {
             query?: never;
@@ -5389,7 +5417,7 @@ export interface paths {
         get: operations["listInstancePageVersions"];
         /**
          * Publish a new version of a page of this instance
-         * @description The footer of every page links to the pages that have a text. A blank text removes the page. Earlier versions remain. The newest text again adds no version.
+         * @description The footer of every page links to the pages that have a text. A blank text removes the page. Earlier versions remain. The newest text again adds no version, unless `asks_again` is true and the newest version does not ask.
          *
          *     Operators only: requires the header `X-Admin-Key` or the session of an admin.
          */
@@ -8094,6 +8122,8 @@ export interface components {
                 kind: "rules" | "terms" | "privacy" | "imprint" | "contact";
                 /** @description Number of the newest version */
                 version: number;
+                /** @description Number of the newest version of the Terms that asked all users to agree; null if none did. A sign-up can agree to a version from this one to the newest */
+                asked_version: number | null;
             }[];
             /** @description Links of the operator in the footer */
             footer_links: {
@@ -8344,6 +8374,8 @@ export interface components {
             version: number;
             /** Format: date-time */
             published: string;
+            /** @description Whether the site asks all users to agree to this version of the Terms */
+            asks_again: boolean;
             /** @description Text in Markdown; empty if the version removed the page */
             text: string;
         };
@@ -8357,10 +8389,14 @@ export interface components {
                 version: number;
                 /** Format: date-time */
                 published: string;
+                /** @description Whether the site asks all users to agree to this version of the Terms */
+                asks_again: boolean;
                 /** @description Username of the operator; null for commands, the admin key and deleted accounts */
                 published_by: string | null;
                 /** @description Whether the version removed the page */
                 is_empty: boolean;
+                /** @description Number of accounts that agreed to this version of the Terms */
+                agreed: number;
             }[];
         };
         /** InstanceProblem */
@@ -8683,6 +8719,8 @@ export interface components {
             invitation?: string;
             /** @description Key of the emailed link, if a former sign-up required it */
             email_key?: string;
+            /** @description Version of the Terms that the user agrees to: `version` of `terms` in `pages` of `/_internal/instance`. Required if the instance has Terms and its site is on */
+            terms_version?: number;
             /** @description Trap for bots: omit it. Requests that set it are rejected */
             account_consent?: boolean;
         };
@@ -8739,6 +8777,11 @@ export interface components {
         NewInstancePageVersion: {
             /** @description Text in Markdown. A blank text removes the page from the site */
             text: string;
+            /**
+             * @description Whether the site asks all users to agree to this version of the Terms before they continue to write. Only for `terms` with a text
+             * @default false
+             */
+            asks_again: boolean;
         };
         /** NewInvitation */
         NewInvitation: {
@@ -8852,6 +8895,11 @@ export interface components {
         NewSignUpBlocks: {
             /** @description Number of blocks */
             count: number;
+        };
+        /** NewTermsConsent */
+        NewTermsConsent: {
+            /** @description Version of the Terms that the user agrees to: `version` of `terms` in `pages` of `/_internal/instance` */
+            version: number;
         };
         /** NewTrustedPublisher */
         NewTrustedPublisher: {
@@ -10724,6 +10772,8 @@ export interface components {
                 kind: "rules" | "terms" | "privacy" | "imprint" | "contact";
                 /** @description Number of the newest version */
                 version: number;
+                /** @description Number of the newest version of the Terms that asked all users to agree; null if none did. A sign-up can agree to a version from this one to the newest */
+                asked_version: number | null;
             }[];
             /** @description Links of the operator in the footer */
             footer_links: {
@@ -11176,6 +11226,17 @@ export interface components {
         TeamOwnerChange: {
             /** @description User ID */
             user_id: string;
+        };
+        /** TermsConsent */
+        TermsConsent: {
+            /** @description Whether the site asks the user to agree to the Terms. The API does not refuse requests */
+            is_asked: boolean;
+            /** @description Versions of the Terms that the user agreed to, newest first */
+            consents: {
+                version: number;
+                /** Format: date-time */
+                agreed: string;
+            }[];
         };
         /** TestMailResult */
         TestMailResult: {
@@ -13796,6 +13857,58 @@ export interface operations {
             };
             400: components["responses"]["400.decoding_error.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.invalid_credentials.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
+            409: components["responses"]["409.conflict"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getTermsConsent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TermsConsent"];
+                };
+            };
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            default: components["responses"]["Error"];
+        };
+    };
+    agreeToTerms: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTermsConsent"];
+            };
+        };
+        responses: {
+            /** @description No body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];

@@ -4,15 +4,16 @@ import { publishPage } from '#features/basics/settings/pages/publish-page.ts'
 import { type Declared, icon, PICTURE, type Sample, send } from '#test/api/operations/sample.ts'
 import type { World } from '#test/api/operations/world.ts'
 
-const publishTerms = (w: World) => publishPage(w.t.deps, COMMAND, { kind: 'terms', text: 'The first terms' })
+/** Not the Terms: sign-ups of other operations would have to agree to them. */
+const publishImprint = (w: World) => publishPage(w.t.deps, COMMAND, { kind: 'imprint', text: 'The first imprint' })
 
 export const SAMPLES: Record<string, Sample> = {
   updateSettings: { body: { announcement: 'Maintenance on Monday' } },
   setMark: icon,
-  getInstancePage: { at: { kind: () => 'terms' }, before: publishTerms },
-  listInstancePageVersions: { at: { kind: () => 'terms' } },
-  getInstancePageVersion: { at: { kind: () => 'terms', version: () => '1' }, before: publishTerms },
-  publishInstancePage: { at: { kind: () => 'terms' }, body: { text: 'Our terms' } },
+  getInstancePage: { at: { kind: () => 'imprint' }, before: publishImprint },
+  listInstancePageVersions: { at: { kind: () => 'imprint' } },
+  getInstancePageVersion: { at: { kind: () => 'imprint', version: () => '1' }, before: publishImprint },
+  publishInstancePage: { at: { kind: () => 'imprint' }, body: { text: 'Our imprint' } },
 }
 
 export const DECLARED: Record<string, Declared> = {

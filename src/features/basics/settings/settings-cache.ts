@@ -98,7 +98,9 @@ const EMPTY_ROW: SettingsRow = {
 
 /** The pages whose newest version has a text. */
 const SHOWN_PAGES = sql<Settings['pages']>`(
-  select coalesce(jsonb_agg(jsonb_build_object('kind', kind, 'version', number)), '[]') from page_version
+  select coalesce(jsonb_agg(jsonb_build_object('kind', kind, 'version', number, 'asked_version',
+    (select max(number) from page_version asking where asking.kind = page_version.kind and asks_again))), '[]')
+  from page_version
   where text <> '' and number = (select max(number) from page_version newest where newest.kind = page_version.kind))`
 
 export async function getSettingsRow(db: Db): Promise<SettingsRow> {

@@ -45,7 +45,7 @@ test('the database wins over the environment, null gives it back, and everyone s
     announcement: 'Tea at five',
   }
   assert.equal((await set(changed)).statusCode, 204)
-  const shown = { ...before, ...changed, pages: [{ kind: 'rules', version: 1 }] }
+  const shown = { ...before, ...changed, pages: [{ kind: 'rules', version: 1, asked_version: null }] }
   const names = ['name', 'accent_hue', 'rules', 'footer_links', 'announcement']
   assert.deepEqual(await settings(), { ...shown, set: names })
   const { first_steps_dismissed: _, ...open } = shown

@@ -29,7 +29,7 @@ export async function updateSettings(
     await upsertSettings(tx, values, deps.now())
     if (values.rules !== undefined) {
       const text = isBlank(values.rules ?? '') ? '' : (values.rules ?? '')
-      await insertPageVersion(tx, { kind: 'rules', text, actor, now: deps.now() })
+      await insertPageVersion(tx, { kind: 'rules', text, asksAgain: false, actor, now: deps.now() })
     }
     const recorded = { registration: values.registration, read_only: values.read_only, name: values.name }
     const changes = Object.entries(recorded).filter(([, value]) => value !== undefined)

@@ -25,6 +25,12 @@ const fields = {
     Type.Object({
       kind: Type.Enum(PAGE_KINDS),
       version: Type.Integer({ description: 'Number of the newest version' }),
+      asked_version: Nullable(
+        Type.Integer({
+          description:
+            'Number of the newest version of the Terms that asked all users to agree; null if none did. A sign-up can agree to a version from this one to the newest',
+        }),
+      ),
     }),
     { description: 'Pages of the operator that have a text' },
   ),

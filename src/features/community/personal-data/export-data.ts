@@ -92,6 +92,8 @@ const queriesOf = (accountId: string, config: FilesConfig): Record<string, RawBu
   origins: sql`
     select event, at, address_range::text as address_range, user_agent
     from account_origin where account_id = ${accountId} order by event`,
+  terms_consents: sql`
+    select version, agreed from terms_consent where account_id = ${accountId} order by version`,
   cleanups: sql`
     select created, bio, content from cleaned_account join account_cleanup on id = cleanup_id
     where account_id = ${accountId}`,

@@ -8,6 +8,7 @@ import { NamedObject } from '#lib/schema/schema-parts.ts'
 import { USERNAME_PATTERN } from '#lib/text/text-rules.ts'
 import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from './passwords/passwords.ts'
 import { CHALLENGE_LENGTH_MAX } from './sign-in/captcha.ts'
+import { termsVersion } from './terms/requests.ts'
 
 export const NewPasswordField = Type.String({ minLength: PASSWORD_LENGTH_MIN, maxLength: PASSWORD_LENGTH_MAX })
 
@@ -46,6 +47,7 @@ export const NewAccount = NamedObject('NewAccount', {
   email_key: Type.Optional(
     Type.String({ maxLength: 128, description: 'Key of the emailed link, if a former sign-up required it' }),
   ),
+  terms_version: Type.Optional(termsVersion('. Required if the instance has Terms and its site is on')),
   account_consent: Type.Optional(
     Type.Boolean({ description: 'Trap for bots: omit it. Requests that set it are rejected' }),
   ),

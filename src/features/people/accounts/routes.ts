@@ -7,6 +7,7 @@ import { credentialRoutes } from './credentials/routes.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import { signInRoutes } from './sign-in/routes.ts'
 import { signUpRoutes } from './sign-up/routes.ts'
+import { termsRoutes } from './terms/routes.ts'
 import { twoFactorRoutes } from './two-factor/routes.ts'
 
 /** Clients of the v2 API call these routes without `_internal` in the path. */
@@ -20,6 +21,7 @@ export function accountRoutes(app: App, deps: AccountDeps): void {
     twoFactorRoutes(scope, deps)
     sessionRoutes(scope, deps)
     accessTokenRoutes(scope, deps)
+    termsRoutes(scope, deps)
   }
   mountInternal(app, routes, { alsoUnder: ALSO_UNDER })
 }

@@ -1,6 +1,7 @@
 // Requests for the tests of all operations.
 
 import { SYSTEM } from '#features/basics/audit/actor.ts'
+import { publishPage } from '#features/basics/settings/pages/publish-page.ts'
 import { hideAccount } from '#features/community/personal-data/hide-account.ts'
 import { suspendAccount } from '#features/people/accounts/administration/suspend-account.ts'
 import { createInvitation } from '#features/people/accounts/invitations/create-invitation.ts'
@@ -34,7 +35,8 @@ import { buildService } from '#test/support/stand-ins/build-service.ts'
 
 const newAccount = () => {
   const username = slug()
-  return { username, email: `${username}@example.org`, password: PASSWORD }
+  // The first version, if another operation has published the Terms.
+  return { username, email: `${username}@example.org`, password: PASSWORD, terms_version: 1 }
 }
 const BLOCKS = '/_internal/admin/sign-up-blocks'
 async function aBlock(w: World): Promise<string> {
@@ -76,6 +78,10 @@ export const SAMPLES: Record<string, Sample> = {
   deleteSignUpBlock: { at: { id: aBlock } },
   createAccount: { body: newAccount },
   validateNewAccount: { body: newAccount },
+  agreeToTerms: {
+    body: { version: 1 },
+    before: (w) => publishPage(w.t.deps, SYSTEM, { kind: 'terms', text: 'Our terms' }),
+  },
   signIn: { body: async (w) => ({ username: (await w.person('owner')).username, password: PASSWORD }) },
   signInWithSecondFactor: { body: secondFactor },
   requestPasswordReset: { body: async (w) => ({ username: (await w.person('owner')).username }) },
@@ -176,6 +182,7 @@ export const DECLARED: Record<string, Declared> = {
     fields: { username: send(slug), email: send(() => `${slug()}@example.org`) },
     unseen: {
       email_key: 'proves that the user reads the email address',
+      terms_version: 'is visible to the new user only; terms.test.ts has it',
       password: 'is a secret; sign-up.test.ts signs in with it',
       challenge: 'is the answer to the captcha, and spent',
       invitation: 'is a secret; invitations.test.ts signs up with it',

@@ -28,6 +28,7 @@ export function profilePages(pages: Pages): void {
     name: 'showProfile',
     shows: 'Username, text and image',
     api: 'getOwnUser updateUser setUserIcon deleteUserIcon',
+    options: { needsConsent: true },
     load: async ({ account }) => account,
     show: showProfile,
     commands: { save, ...pictureCommands(avatarOwner) },

@@ -5,7 +5,7 @@ import { PATHS, returnPath } from '#web/kit/paths.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
 import { mailKey } from '#web/ui/mail-texts.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'
-import { checkbox, form, hiddenField, passwordField, textField } from '#web/ui/parts/fields.ts'
+import { checkbox, type FormErrors, form, hiddenField, passwordField, textField } from '#web/ui/parts/fields.ts'
 import { note, slip } from '#web/ui/parts/lists.ts'
 import { messages } from '../account-layout.ts'
 import { type CaptchaState, captchaField } from './captcha.ts'
@@ -127,6 +127,12 @@ export function signUpView(
     isOpen: boolean
     /** Whether a moderator approves new accounts. */
     isApproved: boolean
+    /** Newest version of the Terms; undefined if there are none. */
+    terms: number | undefined
+    /** Whether the site has a privacy policy. */
+    hasPrivacy: boolean
+    /** Version that the user agreed to. */
+    agreed: number | undefined
   },
 ): Markup {
   const { t } = page.language
@@ -145,9 +151,31 @@ ${of.invitation !== undefined && textField(page, { name: 'invitation', label: t(
 ${accountFields(page, of)}
 <div class="trap" aria-hidden="true"><label>${t('sign-up.trap')} <input type="text" name="account_consent" tabindex="-1" autocomplete="off"></label></div>
 ${captchaField(page, of.captcha)}
+${of.terms !== undefined && termsField(page, { ...of, terms: of.terms, errors })}
 ${of.isApproved && html`<p class="soft">${t('sign-up.approval')}</p>`}
 <button class="main">${t('sign-up')}</button>`
   return [messages(page, of), form(page, { action: pathTo(page, PATHS.signUp), content })]
+}
+
+/**
+ * The check box for the Terms. The links open a new window, so that the form keeps its values. The box of a new version is
+ * not selected.
+ */
+export function termsField(
+  page: PageContext,
+  of: { terms: number; hasPrivacy: boolean; agreed?: number | undefined; errors: FormErrors },
+): Markup {
+  const { rich } = page.language
+  const open = (path: string) => (text: Part) => html`<a href="${pathTo(page, path)}" target="_blank">${text}</a>`
+  const links = { terms: open('/terms'), privacy: open('/privacy') }
+  const value = String(of.terms)
+  return checkbox({
+    name: 'terms_version',
+    value,
+    isChecked: of.agreed === of.terms,
+    label: rich(of.hasPrivacy ? 'terms.agree-privacy' : 'terms.agree', links),
+    required: { page, errors: of.errors },
+  })
 }
 
 function accountFields(page: PageContext, of: { username: string; email: string; refusal?: FormRefusal | undefined }) {

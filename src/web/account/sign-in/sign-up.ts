@@ -9,7 +9,8 @@ import { FlowField } from '#features/people/accounts/requests.ts'
 import { ACCOUNT_CHECKS, type AccountFields } from '#features/people/accounts/sign-up/create-account.ts'
 import { createFirstAdmin, requireNoAdmin } from '#features/people/accounts/sign-up/create-first-admin.ts'
 import { checksOf, signUp } from '#features/people/accounts/sign-up/sign-up.ts'
-import { attempt, checkValues, type FormRefusal, withOtherErrors } from '#web/kit/forms/read-form.ts'
+import { checkTermsVersion } from '#features/people/accounts/terms/check-terms-version.ts'
+import { attempt, checkValues, type FormRefusal, refusedField, withOtherErrors } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { leavesSite, PATHS, returnPath, withQuery } from '#web/kit/paths.ts'
 import { noticeOf, type PageRequest } from '#web/kit/request.ts'
@@ -31,19 +32,20 @@ export function signUpPages(pages: Pages): void {
   pages.open('POST', PATHS.signUp, 'sendSignUp', async (request) => {
     const { accounts, cookie, req, reply, field } = request
     const fields = { username: field('username'), email: field('email'), password: field('password') }
-    const { value: session, refusal } = await attempt(
-      () =>
-        signUp(accounts, {
-          fields,
-          challenge: challengeOf(request),
-          invitation: field('invitation'),
-          emailKey: field('email_key') === '' ? undefined : field('email_key'),
-          honeypot: field('account_consent') !== '',
-          client: clientOf(req),
-        }),
-      LABELS,
-    )
-    if (refusal !== undefined) return showSignUp(request, await allErrors(request, fields, refusal))
+    const { value: session, refusal } = await attempt(async () => {
+      await checkTerms(request)
+      return signUp(accounts, {
+        fields,
+        challenge: challengeOf(request),
+        invitation: field('invitation'),
+        termsVersion: termsVersionOf(request),
+        emailKey: field('email_key') === '' ? undefined : field('email_key'),
+        honeypot: field('account_consent') !== '',
+        client: clientOf(req),
+      })
+    }, LABELS)
+    const checks = { terms_version: () => checkTerms(request) }
+    if (refusal !== undefined) return showSignUp(request, await allErrors(request, fields, refusal, checks))
     if (session === undefined) return showSentKey(request, fields.email)
     cookie.write(reply, session)
     const returnTo = field('return')
@@ -55,8 +57,30 @@ export function signUpPages(pages: Pages): void {
   })
 }
 
+/** The check box sends the version that the page linked. */
+function termsVersionOf({ field }: PageRequest): number | undefined {
+  const text = field('terms_version')
+  return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined
+}
+
+/** Does the check of the command, with a message in the language of the page. */
+async function checkTerms(request: PageRequest): Promise<void> {
+  const version = termsVersionOf(request)
+  await checkTermsVersion(request.accounts, version).catch(() => {
+    throw refusedField(
+      'terms_version',
+      request.t(version === undefined ? 'sign-up.terms.required' : 'sign-up.terms.changed'),
+    )
+  })
+}
+
 /** Adds the errors of the other fields. The command names the first one. */
-function allErrors({ accounts, req }: PageRequest, fields: AccountFields, refusal: FormRefusal): Promise<FormRefusal> {
+function allErrors(
+  { accounts, req }: PageRequest,
+  fields: AccountFields,
+  refusal: FormRefusal,
+  more: Readonly<Record<string, () => Promise<void>>> = {},
+): Promise<FormRefusal> {
   const checks = checksOf(accounts, req.clientAddress)
   const { username, email, password } = ACCOUNT_CHECKS
   return withOtherErrors(
@@ -65,6 +89,7 @@ function allErrors({ accounts, req }: PageRequest, fields: AccountFields, refusa
       username: () => username(checks, fields),
       email: () => email(checks, fields),
       password: () => password(checks, fields),
+      ...more,
     },
     LABELS,
   )
@@ -74,7 +99,7 @@ async function showSignUp(request: PageRequest, refusal?: FormRefusal): Promise<
   const { accounts, deps, viewer, page, show, redirect, query, field, req } = request
   const isGet = req.method !== 'POST'
   if (isGet && viewer !== null) return redirect(returnPath(query('return')))
-  const { registration, approve_accounts: isApproved } = await getSettings(accounts)
+  const { registration, approve_accounts: isApproved, pages } = await getSettings(accounts)
   const isOpen = registration !== 'closed'
   const captcha = captchaState(deps.config)
   const body = signUpView(page, {
@@ -87,6 +112,9 @@ async function showSignUp(request: PageRequest, refusal?: FormRefusal): Promise<
     captcha,
     isOpen,
     isApproved: isApproved && registration !== 'invitation',
+    terms: deps.config.site.isServed ? pages.find(({ kind }) => kind === 'terms')?.version : undefined,
+    hasPrivacy: pages.some(({ kind }) => kind === 'privacy'),
+    agreed: isGet ? undefined : termsVersionOf(request),
   })
   return show({ title: page.language.t('sign-up'), body, refusal, widget: isOpen ? captcha.widget : undefined })
 }

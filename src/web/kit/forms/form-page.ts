@@ -148,9 +148,8 @@ async function send<Data>(request: OwnRequest, of: FormPage<Data>): Promise<Fast
   let conflicts: FormState['conflicts'] = new Map()
   const { value, refusal } = await attempt(
     async () => {
-      const readOnly = page.site.readOnly?.(page.language)
-      if (readOnly !== undefined && of.options?.whenReadOnly !== 'answers')
-        throw new ApiError('service_unavailable', readOnly, { details: { isTranslated: true } })
+      const refused = of.options?.whenReadOnly === 'answers' ? undefined : request.writeRefusal()
+      if (refused !== undefined) throw refused
       // The value of a button can contain an argument: `remove.KEY`.
       const [pressed = ''] = field('do').split('.')
       const command = pressed === '' ? Object.values(of.commands)[0] : commandOf(of.commands, pressed)

@@ -19,7 +19,7 @@ import { exactTime, wholeNumber } from '#web/ui/format.ts'
 import { attributes, html, type Markup, type Part } from '#web/ui/html.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { saveBar } from '#web/ui/parts/actions.ts'
-import { form } from '#web/ui/parts/fields.ts'
+import { checkbox, form } from '#web/ui/parts/fields.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'
 import { listTable, nameCell } from '#web/ui/parts/tables.ts'
 import { showOperator } from '../sections.ts'
@@ -36,7 +36,7 @@ export function sitePagePages(pages: Pages): void {
     load: loadPage,
     show: showEditor,
     commands: { save: publish, preview: showEditor },
-    labels: { text: 'The text' },
+    labels: { text: 'The text', asks_again: 'The check box' },
   })
   pages.own('GET', `${PATHS.operatorPages}/:kind/version/:version`, 'operatePageVersion', showVersion, {
     ...options,
@@ -61,10 +61,15 @@ const pathOf = (kind: PageKind): string => `${PATHS.operatorPages}/${kind}`
 
 async function publish({ deps, viewer }: OwnRequest, { kind, text }: SitePage, state: FormState): Promise<Outcome> {
   const edited = state.edited({ text })
-  if (edited.text !== undefined)
-    await publishPage(deps, actorOf(viewer), { kind, ...checkValues(NewPageVersion, edited) })
+  const asks_again = asksAgain(state)
+  // The same text can ask again.
+  if (edited.text === undefined && !asks_again) return { done: 'page-published' }
+  const values = checkValues(NewPageVersion, { text, ...edited, asks_again })
+  await publishPage(deps, actorOf(viewer), { kind, ...values })
   return { done: 'page-published' }
 }
+
+const asksAgain = (state: FormState): boolean => state.text('asks_again') === 'yes'
 
 async function showEditor(request: OwnRequest, data: SitePage, state: FormState): Promise<FastifyReply> {
   const { page, texts, t } = request
@@ -105,7 +110,21 @@ function editor(page: PageContext, { kind, text }: SitePage, { state, typed, ren
 ${typed}</textarea><div class="prose" id="preview" aria-label="${preview}" role="region" tabindex="0">${rendered}</div></div>`
   return form(page, {
     action: pathTo(page, pathOf(kind)),
-    content: [sheetPart({ id: 'edit', content }), saveBar(page, { save: t('ops.pages.publish') })],
+    content: [
+      sheetPart({ id: 'edit', content: [content, kind === 'terms' && askField(page, state)] }),
+      saveBar(page, { save: t('ops.pages.publish') }),
+    ],
+  })
+}
+
+/** Each version asks anew: the box is not selected at first. */
+function askField({ language: { t } }: PageContext, state: FormState): Markup {
+  return checkbox({
+    name: 'asks_again',
+    value: 'yes',
+    isChecked: asksAgain(state),
+    label: t('ops.pages.ask'),
+    hint: t('ops.pages.ask.hint'),
   })
 }
 
@@ -114,17 +133,19 @@ function versionTable(page: PageContext, { kind, versions }: SitePage): Part {
   const columns = [
     { label: t('ops.pages.version') },
     { label: t('ops.pages.by') },
+    ...(kind === 'terms' ? [{ label: t('ops.pages.agreed'), isNumber: true }] : []),
     { label: t('ops.pages.published'), room: 'far' },
   ] as const
-  const rows = versions.map(({ version, published, published_by, is_empty }) => {
+  const rows = versions.map(({ version, published, published_by, is_empty, asks_again, agreed }) => {
     const time = exactTime(page.language, published)
     const name = nameCell({
       href: pathTo(page, `${pathOf(kind)}/version/${version}`),
       name: t('ops.pages.number', { version: String(version) }),
-      ...(is_empty ? { details: t('ops.pages.removed') } : {}),
+      ...(is_empty ? { details: t('ops.pages.removed') } : asks_again ? { details: t('ops.pages.asks') } : {}),
       near: time,
     })
-    return { cells: [name, published_by === null ? '–' : html`<bdi>${published_by}</bdi>`, time] }
+    const by = published_by === null ? '–' : html`<bdi>${published_by}</bdi>`
+    return { cells: [name, by, ...(kind === 'terms' ? [wholeNumber(page.language, agreed)] : []), time] }
   })
   const content = listTable(page, { caption: t('ops.pages.versions'), columns, rows, isInner: true })
   return sheetPart({ id: 'versions', title: t('ops.pages.versions'), content })

@@ -1,7 +1,9 @@
 // The pages of the instance, such as the terms, and the operator's links in the footer.
-import { type ListedVersion, listNewestVersions } from '#features/basics/settings/pages/queries.ts'
+import { listNewestVersions, type NewestVersion } from '#features/basics/settings/pages/queries.ts'
 import { PAGE_KINDS } from '#features/basics/settings/pages/requests.ts'
 import { FOOTER_LINKS_MAX } from '#features/basics/settings/requests.ts'
+import { findCurrentTerms } from '#features/people/accounts/terms/check-terms-version.ts'
+import { countConsents } from '#features/people/accounts/terms/queries.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
@@ -16,7 +18,9 @@ import { listTable, nameCell } from '#web/ui/parts/tables.ts'
 import { showOperator } from '../sections.ts'
 import { type InstanceSettings, loadSettings, saveSettings } from './settings-values.ts'
 
-type SitePages = InstanceSettings & { newest: Omit<ListedVersion, 'published_by'>[] }
+type SitePages = InstanceSettings & { newest: NewestVersion[]; consents: Consents | undefined }
+/** Number of active accounts, and of those that agreed to a sufficient version of the Terms. */
+type Consents = { version: number; agreed: number; active: number }
 
 export function sitePagesPages(pages: Pages): void {
   formPage<SitePages>(pages, {
@@ -25,11 +29,20 @@ export function sitePagesPages(pages: Pages): void {
     shows: 'Rules, Terms, Privacy, Imprint, Contact and own links in the footer',
     api: 'getInstancePage updateSettings',
     options: { role: 'admin' },
-    load: async (request) => ({ ...(await loadSettings(request)), newest: await listNewestVersions(request.deps.db) }),
+    load: loadPages,
     show: showPages,
     commands: { save: saveLinks },
     labels: LABELS,
   })
+}
+
+async function loadPages(request: OwnRequest): Promise<SitePages> {
+  const { deps } = request
+  const newest = await listNewestVersions(deps.db)
+  const terms = await findCurrentTerms(deps)
+  const version = terms && (terms.asked ?? terms.version)
+  const consents = version && { version, ...(await countConsents(deps.db, { version, now: deps.now() })) }
+  return { ...(await loadSettings(request)), newest, consents: consents || undefined }
 }
 
 const LABELS = Object.fromEntries(
@@ -78,7 +91,7 @@ function showPages(request: OwnRequest, data: SitePages, submitted: FormState) {
   })
 }
 
-function pageTable(page: PageContext, { newest }: SitePages): Part {
+function pageTable(page: PageContext, { newest, consents }: SitePages): Part {
   const { t } = page.language
   const columns = [
     { label: t('ops.pages.page') },
@@ -92,7 +105,10 @@ function pageTable(page: PageContext, { newest }: SitePages): Part {
     const name = nameCell({
       href: pathTo(page, `${PATHS.operatorPages}/${kind}`),
       name: t(`layout.${kind}`),
-      details: t(`ops.pages.${kind}`),
+      details:
+        kind === 'terms' && consents !== undefined
+          ? `${t('ops.pages.terms')} ${t('ops.pages.consents', consents)}`
+          : t(`ops.pages.${kind}`),
       near: published,
     })
     const shown =

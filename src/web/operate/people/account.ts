@@ -2,6 +2,7 @@
 import type { FastifyReply } from 'fastify'
 import { isSuspended } from '#features/basics/access/accounts.ts'
 import { badgesOf } from '#features/basics/access/permissions.ts'
+import { type Consent, listConsents } from '#features/people/accounts/terms/queries.ts'
 import { type FormState, formPage } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, userPath, withQuery } from '#web/kit/paths.ts'
@@ -54,7 +55,7 @@ async function showAccount(request: OwnRequest, data: Data, form: FormState): Pr
     action: html`<a class="button" href="${pathTo(page, userPath(account.username))}">${t('ops.account.profile')}</a>`,
     body: [
       stateNote(page, data),
-      factsPart(page, data),
+      factsPart(page, data, (await listConsents(request.deps.db, account.id))[0]),
       decisionsPart(page, data),
       await sessionsPart(request, data),
       notePart(page, { note: data.note, path: accountPath(account.id) }, form),
@@ -78,7 +79,7 @@ function stateNote(page: PageContext, { account }: ManagedAccount): Part {
   return html`<div class="part">${note(page, 'bad', html`<p>${text}</p><p dir="auto">${account.suspension_reason}</p>`)}</div>`
 }
 
-function factsPart(page: PageContext, { account, figures, record }: Data): Part {
+function factsPart(page: PageContext, { account, figures, record }: Data, consent: Consent | undefined): Part {
   const { t } = page.language
   const number = (value: number) => wholeNumber(page.language, value)
   const rows: [label: string, value: Part][] = [
@@ -102,11 +103,18 @@ function factsPart(page: PageContext, { account, figures, record }: Data): Part 
       t('ops.account.projects.count', { count: figures.projects, visible: figures.publicProjects }),
     ],
     ...recordFacts(page, record),
+    [t('ops.account.terms'), consentText(page, consent)],
     [t('ops.account.badges'), badgesOf(account.badges).join(', ') || t('ops.none')],
     [t('operate.audit-log'), logLinks(page, account.id)],
   ]
   const content = html`<dl class="pairs wide">${rows.map(([label, value]) => html`<dt>${label}</dt><dd>${value}</dd>`)}</dl>`
   return sheetPart({ id: 'account', title: t('ops.account.facts'), content })
+}
+
+function consentText({ language }: PageContext, consent: Consent | undefined): string {
+  if (consent === undefined) return language.t('ops.account.terms.none')
+  const { version, agreed } = consent
+  return language.t('ops.account.terms.agreed', { version: String(version), time: dayText(language, agreed) })
 }
 
 /** Renders links to the entries of the audit log by the account and about it. */

@@ -119,11 +119,11 @@ async function saveEdit(request: OwnRequest, checkToken: CheckToken): Promise<Fa
 
 /** Runs the pressed button. */
 async function run(request: OwnRequest, submission: Submission, { parts }: ReceivedForm): Promise<'saved' | 'show'> {
-  const { deps, viewer, page, field } = request
+  const { deps, viewer, field } = request
   const { data, state, rows, refused } = submission
   const { version, membership } = data
-  const readOnly = page.site.readOnly?.(page.language)
-  if (readOnly !== undefined) throw new ApiError('service_unavailable', readOnly)
+  const refusal = request.writeRefusal()
+  if (refusal !== undefined) throw refusal
   requirePermission(viewer, membership, 'UPLOAD_VERSION')
   const pressed = field('do').split('.')
   if (isDependencyAction(pressed[0] ?? '')) {

@@ -206,10 +206,23 @@ export function checkbox(of: {
   hint?: Part
   /** Key that selects it. */
   hotkey?: string | undefined
+  /** Present if the form needs the box to be selected. */
+  required?: { page: PageContext; errors: FormErrors }
 }): Markup {
-  const { name, value } = of
-  const box = attributes({ type: 'checkbox', name, value, checked: of.isChecked, 'data-key': of.hotkey })
-  return html`<label class="choice"><input${box}><span>${of.label}${of.hint !== undefined && html`<small>${of.hint}</small>`}</span></label>`
+  const { name, value, required } = of
+  const error = required && errorOf({ name, errors: required.errors })
+  const box = attributes({
+    type: 'checkbox',
+    name,
+    value,
+    checked: of.isChecked,
+    'data-key': of.hotkey,
+    id: required && name,
+    required: required !== undefined,
+    'aria-invalid': error !== undefined && 'true',
+    'aria-describedby': error !== undefined && `${name}-error`,
+  })
+  return html`${required && error !== undefined && errorText(required.page, name, error)}<label class="choice"><input${box}><span>${of.label}${of.hint !== undefined && html`<small>${of.hint}</small>`}</span></label>`
 }
 
 /** Renders a group of related fields. */

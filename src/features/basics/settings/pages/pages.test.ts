@@ -28,7 +28,7 @@ test('a published page is public, every footer links to it, and an empty version
     assert.equal((await publish(kind, `Second ${kind}`)).statusCode, 204)
     assert.match((await someone.get(`/${kind}`)).body, new RegExp(`Second ${kind}[\\s\\S]*Version 2, published`))
     const { published, ...rest } = (await page(kind)).json()
-    assert.deepEqual(rest, { kind, version: 2, text: `Second ${kind}` })
+    assert.deepEqual(rest, { kind, version: 2, text: `Second ${kind}`, asks_again: false })
     assert.ok(Date.parse(published))
   }
   assert.deepEqual(

@@ -7,14 +7,25 @@ import type { PageKind } from './requests.ts'
 
 const VERSIONS_MAX = 200
 
-export type PageVersion = { kind: PageKind; version: number; published: Date; text: string }
+export type PageVersion = { kind: PageKind; version: number; published: Date; text: string; asks_again: boolean }
 
-export type ListedVersion = Omit<PageVersion, 'text'> & { published_by: string | null; is_empty: boolean }
+export type ListedVersion = Omit<PageVersion, 'text'> & {
+  published_by: string | null
+  is_empty: boolean
+  agreed: number
+}
+
+/** The newest version of a page. */
+export type NewestVersion = Omit<ListedVersion, 'published_by' | 'agreed'>
+
+/** Number of accounts that agreed to a version. Only the Terms have some. */
+const AGREED = sql<number>`(
+  select count(*) from terms_consent where page_version.kind = 'terms' and version = page_version.number)::int`
 
 const versionsOf = (db: Db, kind: PageKind) =>
   db
     .selectFrom('page_version')
-    .select(['kind', 'number as version', 'published', 'text'])
+    .select(['kind', 'number as version', 'published', 'text', 'asks_again'])
     .where('kind', '=', kind)
     .orderBy('number', 'desc')
 
@@ -42,8 +53,9 @@ export async function listPageVersions(db: Db, kind: PageKind): Promise<ListedVe
   return db
     .selectFrom('page_version')
     .leftJoin('account', 'account.id', 'published_by')
-    .select(['kind', 'number as version', 'published', 'account.username as published_by'])
+    .select(['kind', 'number as version', 'published', 'asks_again', 'account.username as published_by'])
     .select(sql<boolean>`text = ''`.as('is_empty'))
+    .select(AGREED.as('agreed'))
     .where('kind', '=', kind)
     .orderBy('number', 'desc')
     .limit(VERSIONS_MAX)
@@ -51,31 +63,37 @@ export async function listPageVersions(db: Db, kind: PageKind): Promise<ListedVe
 }
 
 /** Returns the newest version of each page without its text. */
-export async function listNewestVersions(db: Db): Promise<Omit<ListedVersion, 'published_by'>[]> {
+export async function listNewestVersions(db: Db): Promise<NewestVersion[]> {
   return db
     .selectFrom('page_version')
     .distinctOn('kind')
-    .select(['kind', 'number as version', 'published', sql<boolean>`text = ''`.as('is_empty')])
+    .select(['kind', 'number as version', 'published', 'asks_again', sql<boolean>`text = ''`.as('is_empty')])
     .orderBy('kind')
     .orderBy('number', 'desc')
     .execute()
 }
 
 /**
- * Adds a version and returns its number, or undefined if the newest version has the same text. The transaction must have
- * written the row of the settings, which orders concurrent versions.
+ * Adds a version and returns its number, or undefined if the newest version has the same text and asks users if this one
+ * does. The transaction must have written the row of the settings, which orders concurrent versions.
  */
 export async function insertPageVersion(
   tx: Tx,
-  { kind, text, actor, now }: { kind: PageKind; text: string; actor: Actor; now: number },
+  {
+    kind,
+    text,
+    asksAgain,
+    actor,
+    now,
+  }: { kind: PageKind; text: string; asksAgain: boolean; actor: Actor; now: number },
 ): Promise<number | undefined> {
   const newest = await findPage(tx, kind)
-  if ((newest?.text ?? '') === text) return undefined
+  if ((newest?.text ?? '') === text && (!asksAgain || newest?.asks_again === true)) return undefined
   const number = (newest?.version ?? 0) + 1
   const published_by = actor.kind === 'account' ? actor.id : null
   await tx
     .insertInto('page_version')
-    .values({ kind, number, text, published: new Date(now), published_by })
+    .values({ kind, number, text, asks_again: asksAgain, published: new Date(now), published_by })
     .execute()
   return number
 }

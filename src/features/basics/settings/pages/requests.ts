@@ -20,5 +20,12 @@ export const NewPageVersion = NamedObject('NewInstancePageVersion', {
     maxLength: PAGE_LENGTH_MAX,
     description: 'Text in Markdown. A blank text removes the page from the site',
   }),
+  asks_again: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description:
+        'Whether the site asks all users to agree to this version of the Terms before they continue to write. Only for `terms` with a text',
+    }),
+  ),
 })
 export type NewPageVersion = Static<typeof NewPageVersion>

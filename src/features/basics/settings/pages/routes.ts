@@ -57,12 +57,11 @@ export function pageVersionRoutes(app: App, deps: Pick<Deps, 'db' | 'cache' | 'n
         summary: 'Publish a new version of a page of this instance',
         description:
           'The footer of every page links to the pages that have a text. A blank text removes the page. Earlier versions ' +
-          'remain. The newest text again adds no version.',
+          'remain. The newest text again adds no version, unless `asks_again` is true and the newest version does not ask.',
         params: PageParams,
         body: NewPageVersion,
       },
-      handler: (req): Promise<void> =>
-        publishPage(deps, operatorOf(req), { kind: req.params.kind, text: req.body.text }),
+      handler: (req): Promise<void> => publishPage(deps, operatorOf(req), { kind: req.params.kind, ...req.body }),
     })
   })
 }

@@ -7,6 +7,7 @@ const fields = {
   kind: Type.Enum(PAGE_KINDS),
   version: Type.Integer({ description: 'Number of the version; the first version is 1' }),
   published: Timestamp,
+  asks_again: Type.Boolean({ description: 'Whether the site asks all users to agree to this version of the Terms' }),
 }
 
 export const PageView = NamedObject('InstancePage', {
@@ -22,6 +23,7 @@ export const PageVersionsView = NamedObject('InstancePageVersions', {
         Type.String({ description: 'Username of the operator; null for commands, the admin key and deleted accounts' }),
       ),
       is_empty: Type.Boolean({ description: 'Whether the version removed the page' }),
+      agreed: Type.Integer({ description: 'Number of accounts that agreed to this version of the Terms' }),
     }),
     { description: 'The newest 200 versions, newest first' },
   ),

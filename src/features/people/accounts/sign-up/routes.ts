@@ -22,8 +22,10 @@ export function signUpRoutes(app: App, deps: AccountDeps): void {
       response: { 201: SessionView },
     },
     handler: async (req, reply) => {
-      const { challenge, account_consent: honeypot, invitation, email_key: emailKey, ...fields } = req.body
-      const session = await signUp(deps, { fields, challenge, honeypot, invitation, emailKey, client: clientOf(req) })
+      const { challenge, account_consent: honeypot, invitation, email_key: emailKey, ...rest } = req.body
+      const { terms_version: termsVersion, ...fields } = rest
+      const of = { fields, challenge, honeypot, invitation, emailKey, termsVersion, client: clientOf(req) }
+      const session = await signUp(deps, of)
       if (session === undefined) throw emailKeyRequired()
       return reply.status(201).send(session)
     },
@@ -42,8 +44,9 @@ export function signUpRoutes(app: App, deps: AccountDeps): void {
       body: NewAccount,
     },
     handler: async (req) => {
-      const { account_consent: honeypot, invitation } = req.body
-      await validateSignUp(deps, { fields: req.body, honeypot, invitation, address: req.clientAddress })
+      const { account_consent: honeypot, invitation, terms_version: termsVersion } = req.body
+      const address = req.clientAddress
+      await validateSignUp(deps, { fields: req.body, honeypot, invitation, termsVersion, address })
     },
   })
   app.get('/globals', {

@@ -11,6 +11,8 @@ import { recordOrigin } from '../sessions/origins.ts'
 import { type Client, issueSession } from '../sessions/queries.ts'
 import type { SessionView } from '../sessions/views.ts'
 import { checkCaptcha } from '../sign-in/captcha.ts'
+import { checkTermsVersion } from '../terms/check-terms-version.ts'
+import { insertConsent } from '../terms/queries.ts'
 import { type AccountFields, checkNewAccount, createAccount, prepareAccount } from './create-account.ts'
 import { isEmailKey } from './email-key.ts'
 import { checkMaySignUp, countSignUp, takeInvitation } from './policy.ts'
@@ -24,6 +26,8 @@ type SignUp = {
   invitation: string | undefined
   /** Key of an emailed link (`makeEmailKey`). */
   emailKey: string | undefined
+  /** Version of the Terms that the user agrees to. */
+  termsVersion: number | undefined
   client: Client
 }
 
@@ -31,15 +35,16 @@ type SignUp = {
  * Creates an account and signs it in. The session contains its secret. After several sign-ups with email addresses of other
  * accounts, clients in the same address range get the same response for every address: undefined. An email then tells the reader
  * of the address how to continue.
- * @throws ApiError like `checkMaySignUp`, `checkCaptcha` and `prepareAccount`
+ * @throws ApiError like `checkMaySignUp`, `checkTermsVersion`, `checkCaptcha` and `prepareAccount`
  */
 export async function signUp(
   deps: AccountDeps,
-  { fields, challenge, honeypot, invitation, emailKey, client }: SignUp,
+  { fields, challenge, honeypot, invitation, emailKey, termsVersion, client }: SignUp,
 ): Promise<SessionView | undefined> {
   const { config } = deps
   const invited = { email: fields.email, invitation }
   const { needsInvitation } = await checkMaySignUp(deps, { honeypot, invited, address: client.ip })
+  const agreed = await checkTermsVersion(deps, termsVersion)
   await checkCaptcha(config.accounts.captcha, { challenge, address: client.ip })
   const now = deps.now()
   const hasKey = emailKey !== undefined && (await isEmailKey(deps.db, emailKey, { email: fields.email, now }))
@@ -59,6 +64,7 @@ export async function signUp(
     const details = needsInvitation ? { invitation: await takeInvitation(tx, invited, now) } : {}
     const emailVerified = hasKey || !config.accounts.requireVerifiedEmail
     const accountId = await createAccount(tx, { ...prepared, emailVerified, awaitsApproval, now })
+    if (agreed !== undefined) await insertConsent(tx, { accountId, version: agreed, now })
     const actor = ownerAt(accountId, client)
     await recordAudit(tx, { action: 'account.created', actor, subject: { kind: 'user', id: accountId }, details })
     await recordOrigin(tx, { accountId, event: 'sign_up', client, now })
@@ -92,8 +98,15 @@ async function requestEmailKey(deps: AccountDeps, email: string): Promise<void> 
 /** Validates a sign-up without the captcha. @throws ApiError like `signUp`. */
 export async function validateSignUp(
   deps: AccountDeps,
-  { fields, honeypot, invitation, address }: Pick<SignUp, 'fields' | 'honeypot' | 'invitation'> & { address: string },
+  {
+    fields,
+    honeypot,
+    invitation,
+    termsVersion,
+    address,
+  }: Pick<SignUp, 'fields' | 'honeypot' | 'invitation' | 'termsVersion'> & { address: string },
 ): Promise<void> {
   await checkMaySignUp(deps, { honeypot, invited: { email: fields.email, invitation }, address })
+  await checkTermsVersion(deps, termsVersion)
   await checkNewAccount(checksOf(deps, address), fields)
 }

@@ -71,7 +71,7 @@ type Submission = {
 type Next = { path: string; done?: Done } | 'show'
 
 async function receiveUpload(request: OwnRequest, checkToken: CheckToken): Promise<FastifyReply> {
-  const { req, deps, page } = request
+  const { req, deps } = request
   const data = await loadUpload(request).catch((error: unknown) => {
     if (error instanceof ApiError && error.kind === 'not_found') return error
     throw error
@@ -82,7 +82,7 @@ async function receiveUpload(request: OwnRequest, checkToken: CheckToken): Promi
     await readFields(request, async () => {})
     return showLostForm(request, data)
   }
-  const mayUpload = may(data, 'UPLOAD_VERSION') && page.site.readOnly?.(page.language) === undefined
+  const mayUpload = may(data, 'UPLOAD_VERSION') && request.writeRefusal() === undefined
   const form = await readFields(request, checkToken, mayUpload)
   const state = submittedForm(req.body)
   const submission: Submission = { data, state, rows: submittedRows(state), refused: form.refused, errors: [] }
@@ -115,10 +115,10 @@ async function showAgain(
 
 /** Runs the pressed button. Stores the files first, whatever the button is. */
 async function run(request: OwnRequest, submission: Submission, { parts }: ReceivedForm): Promise<Next> {
-  const { page, viewer, field } = request
+  const { viewer, field } = request
   const { data, rows } = submission
-  const readOnly = page.site.readOnly?.(page.language)
-  if (readOnly !== undefined) throw new ApiError('service_unavailable', readOnly)
+  const refused = request.writeRefusal()
+  if (refused !== undefined) throw refused
   requirePermission(viewer, data.membership, 'UPLOAD_VERSION')
   const pressed = field('do').split('.')
   const [action = '', argument = ''] = pressed
