@@ -53,7 +53,7 @@ import { moderationRoutes } from '#features/community/moderation/routes.ts'
 import { organizationRoutes } from '#features/community/organizations/routes.ts'
 import { userListRoutes } from '#features/community/organizations/user-routes.ts'
 import { personalDataJobs } from '#features/community/personal-data/jobs.ts'
-import { personalDataRoutes } from '#features/community/personal-data/routes.ts'
+import { personalDataRoutes, userExportRoute } from '#features/community/personal-data/routes.ts'
 import { reportImages } from '#features/community/reports/image-owner.ts'
 import { reportRoutes } from '#features/community/reports/routes.ts'
 import { serviceAccountRoutes } from '#features/community/service-accounts/routes.ts'
@@ -284,6 +284,7 @@ function addOperatorRoutes(
   pageVersionRoutes(scope, deps)
   tagEditRoutes(scope, deps)
   administrationRoutes(scope, { ...deps, confirmOwner })
+  userExportRoute(scope, { ...deps, confirmOwner })
   invitationRoutes(scope, deps)
   instanceWebhookRoute(scope, deps)
   indexStateRoute(scope, deps)

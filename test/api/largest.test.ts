@@ -28,7 +28,13 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     ...['listThreads', 'listThreadsV2', 'listUserOrganizations', 'listAllUserProjects', 'listOrganizationProjects'],
     ...['listUserCollections', 'getPayoutHistory', 'getMavenMetadata'],
   ],
-  'the response is a whole export or document': ['exportData', 'exportAdvisories', 'exportAuditEntries', 'getOpenApi'],
+  'the response is a whole export or document': [
+    'exportData',
+    'exportUserData',
+    'exportAdvisories',
+    'exportAuditEntries',
+    'getOpenApi',
+  ],
   'the result depends on every version of a project': ['getUpdateFile', 'getProjectStatistics'],
   'the archive has the newest version of each of 1,024 projects': ['downloadCollectionArchive'],
   'it deletes, restores, shows or hides everything that belongs to a resource': [

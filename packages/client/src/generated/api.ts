@@ -6277,6 +6277,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/_internal/admin/user/{id}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Export all data stored about a user who cannot sign in
+         * @description Returns what the user would export: no passwords and other secrets, and no texts of others.
+         *
+         *     Operators only: requires the header `X-Admin-Key` or the session of an admin. Counts as 20 requests at the rate limit.
+         */
+        post: operations["exportUserData"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/_internal/admin/invitations": {
         parameters: {
             query?: never;
@@ -6768,6 +6790,15 @@ export interface components {
                 accounts: number;
             }[];
         };
+        /** AccountDeletion */
+        AccountDeletion: {
+            /** @description Reason for the audit log, for another user's account */
+            reason?: string;
+            /** @description The caller's password, or a personal token of the linked code-host account if the account has no password. Not required if the session was confirmed within the last 10 minutes */
+            password?: string;
+            /** @description Two-factor code or backup code; required with `password` if two-factor sign-in is enabled */
+            code?: string;
+        } | null;
         /** AccountList */
         AccountList: {
             total: number;
@@ -12684,7 +12715,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["OwnerProof"];
+                "application/json": components["schemas"]["AccountDeletion"];
             };
         };
         responses: {
@@ -24724,6 +24755,45 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PasswordLink"];
+                };
+            };
+            400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.invalid_credentials.unauthorized"];
+            404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
+            default: components["responses"]["Error"];
+        };
+    };
+    exportUserData: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description ID or username */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Reason for the audit log, for example how the user asked for their data */
+                    reason: string;
+                    /** @description The caller's password, or a personal token of the linked code-host account if the account has no password. Not required if the session was confirmed within the last 10 minutes */
+                    password?: string;
+                    /** @description Two-factor code or backup code; required with `password` if two-factor sign-in is enabled */
+                    code?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DataExport"];
                 };
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];

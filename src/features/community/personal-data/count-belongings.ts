@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { getBalance } from '#features/people/payouts/queries.ts'
 import { parseUnits } from '#lib/decimal.ts'
+import type { Db } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
 
 export type BelongingCounts = Record<
@@ -36,4 +37,22 @@ export async function loadDeletionConsequences(
   const { available, pending } = await getBalance(db, accountId, now())
   const isZero = parseUnits(available) === 0n && parseUnits(pending) === 0n
   return { ...counts, balance: isZero ? undefined : { available, pending } }
+}
+
+/** Maximum number of names in each list of a preview. */
+const NAMES_MAX = 20
+
+/** Returns the names of the oldest projects and organizations that an account owns, at most 20 of each. */
+export async function listOwnedNames(
+  db: Db,
+  accountId: string,
+): Promise<{ projects: string[]; organizations: string[] }> {
+  const namesIn = (table: 'project' | 'organization', column: 'published' | 'created') => sql<string[]>`array(
+    select owned.name from team_member join ${sql.table(table)} owned using (team_id)
+    where account_id = ${accountId} and is_owner order by owned.${sql.ref(column)}, owned.id limit ${NAMES_MAX})`
+  const { rows } = await sql<{ projects: string[]; organizations: string[] }>`
+    select ${namesIn('project', 'published')} as projects, ${namesIn('organization', 'created')} as organizations`.execute(
+    db,
+  )
+  return rows[0] ?? { projects: [], organizations: [] }
 }

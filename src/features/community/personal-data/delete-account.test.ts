@@ -285,7 +285,15 @@ test('users delete their own account with a session; admins delete others; the p
   assertError(refused, 403, 'unauthorized')
   assert.match(refused.json().description, /USER_DELETE/)
   assertError(await remove(admin, 'nobody-here'), 404, 'not_found')
-  assert.equal((await remove(admin, person.id)).statusCode, 204)
+  const send = (reason: string) => t.as(admin).delete(`/v3/user/${person.id}`, { reason })
+  assertError(await send(' '), 400, 'validation_error')
+  assertError(await send('x'.repeat(1001)), 400, 'validation_error')
+  assert.equal((await send('Asked by letter')).statusCode, 204)
+  const { rows } = await t.deps.pool.query(
+    'select details from audit_entry where action = $1 order by id desc limit 1',
+    ['account.deleted'],
+  )
+  assert.deepEqual(rows, [{ details: { reason: 'Asked by letter' } }])
   assertError(await remove(admin, person.id), 404, 'not_found')
   assertError(await remove(admin, PLACEHOLDER_ID), 403, 'unauthorized')
   assertError(await t.as(admin).patch(`/v3/user/${PLACEHOLDER_ID}`, { bio: 'Haunted' }), 403, 'unauthorized')

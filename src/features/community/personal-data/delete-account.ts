@@ -25,23 +25,24 @@ export type DeletingDeps = Deps & { confirmOwner: ConfirmOwner }
 /**
  * Deletes an account. If `ACCOUNT_DELETION_DAYS` is set, hides the account until the deletion is due.
  * @param proof Proof that the owner of the viewer's account sends the request.
+ * @param reason Reason for the audit log.
  * @throws ApiError 404; 400 for the last admin; 403 for the placeholder and, unless the viewer is an admin, for other
  * accounts; the errors of `ConfirmOwner`.
  */
 export async function deleteAccount(
   deps: DeletingDeps,
   viewer: Viewer,
-  { name, proof }: { name: string; proof: OwnerProof },
+  { name, proof, reason }: { name: string; proof: OwnerProof; reason?: string | undefined },
 ): Promise<void> {
   const account = requireDeletableUser(viewer, await getAccountByName(deps.db, name))
   await deps.confirmOwner(viewer, proof)
   const byOwner = account.id === viewer.id
   if (deps.config.accounts.deletionDays > 0) {
-    await hideAccount(deps, account, { actor: actorOf(viewer), byOwner })
+    await hideAccount(deps, account, { actor: actorOf(viewer), byOwner, reason })
     return
   }
   const actor: Actor = byOwner ? { kind: 'account', id: PLACEHOLDER_ID, address: null } : actorOf(viewer)
-  await deleteAccountOf(deps, account, actor)
+  await deleteAccountOf(deps, account, actor, reason)
 }
 
 /**
@@ -49,14 +50,14 @@ export async function deleteAccount(
  * an actor, the caller records the deletion in the audit log.
  * @throws ApiError 404, 400 for the last admin, 403 for the placeholder.
  */
-export async function deleteAccountOf(deps: Deps, account: AccountRow, actor?: Actor): Promise<void> {
+export async function deleteAccountOf(deps: Deps, account: AccountRow, actor?: Actor, reason?: string): Promise<void> {
   requireNoPlaceholder(account)
   await transaction(deps, async (tx, changed) => {
     const erasure = { tx, changed, accountId: account.id }
     const { role, deletion_due } = await lockAll(erasure)
     // An admin whose deletion is pending no longer counts as an admin.
     if (role === 'admin' && deletion_due === null) await lockOtherAdmins(tx, account.id, deps.now())
-    await erase(erasure, { actor, now: deps.now() })
+    await erase(erasure, { actor, reason, now: deps.now() })
   })
   recordEvent(deps, 'account.deleted', { account_id: account.id })
 }
@@ -81,7 +82,10 @@ export async function deleteDueAccount(deps: Deps, accountId: string): Promise<b
   return isDeleted
 }
 
-async function erase(erasure: Erasure, { actor, now }: { actor: Actor | undefined; now: number }): Promise<void> {
+async function erase(
+  erasure: Erasure,
+  { actor, reason, now }: { actor: Actor | undefined; reason?: string | undefined; now: number },
+): Promise<void> {
   const { tx, changed, accountId } = erasure
   await ensurePlaceholder(tx)
   await handOver(erasure)
@@ -98,7 +102,8 @@ async function erase(erasure: Erasure, { actor, now }: { actor: Actor | undefine
   // The counter of authors leaves a row with the value 0.
   await tx.deleteFrom('author').where('account_id', '=', accountId).where('teams', '=', 0).execute()
   const subject = { kind: 'user', id: PLACEHOLDER_ID } as const
-  if (actor !== undefined) await recordAudit(tx, { action: 'account.deleted', actor, subject })
+  const details = reason === undefined ? {} : { reason }
+  if (actor !== undefined) await recordAudit(tx, { action: 'account.deleted', actor, subject, details })
   await forgetAccount(tx, accountId)
   changed.add('user', accountId, PLACEHOLDER_ID)
   changed.add('viewer', accountId)

@@ -3,6 +3,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { newId } from '#lib/ids.ts'
+import { DAY_MS } from '#lib/time.ts'
 import { leaveEverything } from '#test/support/factories/full-account.ts'
 import { teamApp } from '#test/support/factories/team-app.ts'
 import { teamFactories } from '#test/support/factories/team-factories.ts'
@@ -115,6 +116,30 @@ test('the export is for sessions, at both internal addresses, and costs as many 
   assert.equal(many.queries.length, few.queries.length)
 })
 
+test('an operator exports the data of a user with a reason, also during a pending deletion', async () => {
+  const [person, admin] = [await t.make.account(), await t.make.account({ role: 'admin' })]
+  const path = `/_internal/admin/user/${person.username}/export`
+  const reason = 'Asked by letter'
+  assertError(await t.as(person).post(path, { reason }), 404, 'not_found')
+  assertError(await t.as(admin).post(path, {}), 400, 'validation_error')
+  assertError(await t.as(admin).post(path, { reason: ' ' }), 400, 'validation_error')
+  assertError(await t.as(admin).post('/_internal/admin/user/nobody/export', { reason }), 404, 'not_found')
+  const own = (await t.as(person).post('/_internal/gdpr/export')).json()
+  const sessions = own.sessions.map((session: object) => ({ ...session, current: false }))
+  const answer = await t.as(admin).post(path, { reason })
+  assert.deepEqual(answer.json(), { ...own, sessions })
+  assert.match(String(answer.headers['cache-control']), /no-store/)
+  const entry = await t.deps.pool.query(
+    'select actor_id, subject_id, details from audit_entry order by id desc limit 1',
+  )
+  assert.deepEqual(entry.rows, [{ actor_id: admin.id, subject_id: person.id, details: { reason } }])
+  const deletion_due = new Date(t.deps.now() + DAY_MS)
+  await t.deps.db.updateTable('account').set({ deletion_due }).where('id', '=', person.id).execute()
+  assert.equal((await t.as(admin).post(path, { reason })).statusCode, 200)
+  await t.deps.db.updateTable('session').set({ confirmed_at: null }).where('account_id', '=', admin.id).execute()
+  assertError(await t.as(admin).post(path, { reason }), 401, 'unauthorized')
+})
+
 test('the command exports the same data, to standard output or to a new file that only its owner can read', async () => {
   const [person, other] = await Promise.all([t.make.account(), t.make.account()])
   await leaveEverything(t.deps.db, person, other)
@@ -135,8 +160,9 @@ test('the command exports the same data, to standard output or to a new file tha
   assert.equal((await stat(file)).mode & 0o777, 0o600)
   const again = await run(file)
   assert.deepEqual([again.code, again.stderr], [1, `${file} already exists. Choose another file name.\n`])
-  const { rows } = await t.deps.pool.query('select actor_kind, subject_id from audit_entry where action = $1', [
-    'account.data_exported',
-  ])
+  const { rows } = await t.deps.pool.query(
+    'select actor_kind, subject_id from audit_entry where action = $1 and subject_id = $2',
+    ['account.data_exported', id],
+  )
   assert.deepEqual(rows, Array(2).fill({ actor_kind: 'command', subject_id: id }))
 })

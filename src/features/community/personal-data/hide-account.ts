@@ -24,7 +24,7 @@ import { handOver, lockAll } from './hand-over.ts'
 export async function hideAccount(
   deps: Pick<Deps, 'db' | 'cache' | 'config' | 'now'>,
   account: AccountRow,
-  { actor, byOwner }: { actor: Actor; byOwner: boolean },
+  { actor, byOwner, reason }: { actor: Actor; byOwner: boolean; reason?: string | undefined },
 ): Promise<Date> {
   requireNoPlaceholder(account)
   const accountId = account.id
@@ -46,7 +46,8 @@ export async function hideAccount(
     await tx.updateTable('account').set({ deletion_due: due }).where('id', '=', accountId).execute()
     await enqueue(tx, 'accounts.send-mail', { kind: 'deletion-pending', account_id: accountId })
     const subject = { kind: 'user', id: accountId } as const
-    await recordAudit(tx, { action: 'account.deletion_requested', actor, subject, details: { due: due.toISOString() } })
+    const details = { due: due.toISOString(), ...(reason === undefined ? {} : { reason }) }
+    await recordAudit(tx, { action: 'account.deletion_requested', actor, subject, details })
     changed.add('user', accountId)
     changed.add('viewer', accountId)
   })

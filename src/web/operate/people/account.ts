@@ -18,6 +18,7 @@ import { showOperator } from '../sections.ts'
 import { accountPath, accountStatus, OPERATOR_AREA, roleName } from './accounts.ts'
 import { loadAccount, type ManagedAccount, rankPages, suspensionPages } from './confirmed.ts'
 import { credentialPages, identityPages } from './credentials.ts'
+import { removalPages } from './removal.ts'
 import { sessionPages, sessionsPart } from './sessions.ts'
 
 type Data = ManagedAccount & RecordedUser
@@ -42,6 +43,7 @@ export function userPages(pages: Pages): void {
   credentialPages(pages)
   identityPages(pages)
   sessionPages(pages)
+  removalPages(pages)
 }
 
 async function showAccount(request: OwnRequest, data: Data, form: FormState): Promise<FastifyReply> {
@@ -129,8 +131,9 @@ function decisionsPart(page: PageContext, { account }: ManagedAccount): Part {
   const { t } = page.language
   const suspended = isSuspended(account, page.now)
   const leaving = account.deletion_due !== null
+  const exporting = ['export', t('ops.account.export'), false] as const
   const links: (readonly [path: string, label: string, isDanger: boolean])[] = leaving
-    ? [['restore', t('ops.account.restore'), false]]
+    ? [['restore', t('ops.account.restore'), false], exporting]
     : [
         ['role', t('ops.account.role'), false],
         ['badges', t('ops.account.badges.change'), false],
@@ -138,8 +141,10 @@ function decisionsPart(page: PageContext, { account }: ManagedAccount): Part {
         ['email', t('ops.account.email.change'), false],
         ['password-link', t('ops.account.link'), false],
         ...(account.totp_secret === null ? [] : [['two-factor', t('ops.account.two-factor.reset'), true] as const]),
+        exporting,
         ['sign-out', t('ops.account.sign-out'), true],
         suspended ? ['unsuspend', t('ops.account.unsuspend'), false] : ['suspend', t('ops.account.suspend'), true],
+        ['delete', t('ops.account.delete'), true],
       ]
   const content = html`<div class="line">${links.map(
     ([path, label, isDanger]) =>

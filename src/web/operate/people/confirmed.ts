@@ -91,6 +91,18 @@ async function showDecision(
   return showConfirmation(request, question, form)
 }
 
+/** Renders the field for the reason of a decision, for the audit log. */
+export const reasonField = ({ page, t }: OwnRequest, { text, errors }: FormState, hint: string): Part =>
+  textArea(page, {
+    name: 'reason',
+    label: t('ops.suspend.reason'),
+    hint,
+    value: text('reason'),
+    maxLength: 1000,
+    rows: 3,
+    errors,
+  })
+
 export function suspensionPages(pages: Pages): void {
   decisionPage(pages, {
     path: 'suspend',

@@ -13,11 +13,11 @@ import { exactTime } from '#web/ui/format.ts'
 import { html } from '#web/ui/html.ts'
 import { mailKey } from '#web/ui/mail-texts.ts'
 import { pathTo } from '#web/ui/page-context.ts'
-import { checkbox, textArea, textField } from '#web/ui/parts/fields.ts'
+import { checkbox, textField } from '#web/ui/parts/fields.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'
 import { showOperator } from '../sections.ts'
 import { accountPath } from './accounts.ts'
-import { confirmOperator, decisionPage, type ManagedAccount, saveUser } from './confirmed.ts'
+import { confirmOperator, decisionPage, type ManagedAccount, reasonField, saveUser } from './confirmed.ts'
 
 export function credentialPages(pages: Pages): void {
   decisionPage(pages, {
@@ -102,16 +102,7 @@ export function identityPages(pages: Pages): void {
       page.language.t('ops.two-factor.effect'),
       page.language.t(mailKey(page, 'ops.two-factor.mail')),
     ],
-    fields: ({ page, t }, _data, { text, errors }) =>
-      textArea(page, {
-        name: 'reason',
-        label: t('ops.suspend.reason'),
-        hint: t('ops.two-factor.reason'),
-        value: text('reason'),
-        maxLength: 1000,
-        rows: 3,
-        errors,
-      }),
+    fields: (request, _data, form) => reasonField(request, form, request.t('ops.two-factor.reason')),
     decide: async (request, { account }, form) => {
       const reason = checkReason(checkValues(TwoFactorReset, { reason: form.text('reason') }).reason)
       await confirmOperator(request, form)

@@ -44,6 +44,8 @@ test('only admins see the pages; visitors are led to sign in', async () => {
     'two-factor',
     'email',
     'username',
+    'export',
+    'delete',
   ]
   const paths = ['users', 'invitations', 'limits', 'payouts', `user/${spammer.id}`]
   for (const path of [...paths, ...decisions.map((name) => `user/${spammer.id}/${name}`)]) {
@@ -219,6 +221,43 @@ test('the page of an account has the record of moderators, the shared note, and 
   const conflict = await operator.sendFrom(shown, path, { body: 'Does not', revision: '0', do: 'note' })
   assertSays(conflict, 409, 'Another moderator has changed the note.')
   assertSays(conflict, 409, 'Does not')
+})
+
+test('the data of a user is exported with a reason', async () => {
+  const member = await makeMember(t)
+  const path = `/operator/user/${member.id}/export`
+  const form = await operator.get(path)
+  assertSays(await operator.sendFrom(form, path, { reason: ' ', do: 'confirm' }), 400, 'The reason must not be blank')
+  const sent = await operator.sendFrom(form, path, { reason: 'Asked by letter', do: 'confirm' })
+  assert.equal(sent.statusCode, 200, sent.body)
+  assert.match(String(sent.headers['content-disposition']), new RegExp(`depot-account-${member.id}.json`))
+  assert.match(String(sent.headers['cache-control']), /no-store/)
+  assert.equal(sent.json().user.email, member.email)
+  assert.deepEqual(await audited(1), ['account.data_exported'])
+})
+
+test('the deletion of an account shows what it does, asks for a reason, and can be undone', async () => {
+  const member = await makeMember(t, { username: 'doomed' })
+  await t.make.project({ owner: member, name: 'Doomed lamp' })
+  const account = `/operator/user/${member.id}`
+  const path = `${account}/delete`
+  const form = await operator.get(path)
+  assertSays(
+    form,
+    200,
+    'One project loses its owner. Versions, files and the other members stay: <bdi>Doomed lamp</bdi>',
+  )
+  assertSays(form, 200, 'One session and 0 access tokens end.')
+  assertValidHtml(form.body)
+  assertSays(await operator.sendFrom(form, path, { reason: '', do: 'confirm' }), 400, 'The reason')
+  assert.equal((await t.as(member).get('/v3/user')).statusCode, 200)
+  const deleted = await operator.sendFrom(form, path, { reason: 'Asked by letter', do: 'confirm' })
+  assertLeads(deleted, `${account}?done=user-leaving`)
+  assertSays(await operator.get(account), 200, 'This account will be deleted on')
+  assert.equal((await t.as(member).get('/v3/user')).statusCode, 401)
+  const { entries } = (await t.as(admin).get('/_internal/admin/audit-log', { query: { limit: 1 } })).json()
+  assert.deepEqual([entries[0].action, entries[0].details.reason], ['account.deletion_requested', 'Asked by letter'])
+  assertSays(await operator.get(`/operator/audit-log?actor=${member.id}`), 200, 'Audit log')
 })
 
 test('a pending deletion is shown and undone', async () => {

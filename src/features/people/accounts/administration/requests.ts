@@ -28,14 +28,19 @@ export function toSuspension({ reason, until }: Static<typeof Suspension>, nowMs
   return { reason: stated, until: new Date(at) }
 }
 
-export const TwoFactorReset = Type.Object({
-  reason: Type.String({
-    minLength: 1,
-    maxLength: 1000,
-    description: 'Reason for the audit log, for example how the operator recognised the user',
-  }),
-  ...OwnerProofFields,
-})
+/** Returns the schema of a request with a reason for the audit log. */
+const withReason = (example: string) =>
+  Type.Object({
+    reason: Type.String({
+      minLength: 1,
+      maxLength: 1000,
+      description: `Reason for the audit log, for example ${example}`,
+    }),
+    ...OwnerProofFields,
+  })
+
+export const TwoFactorReset = withReason('how the operator recognised the user')
+export const UserExport = withReason('how the user asked for their data')
 
 /** @throws ApiError `validation_error` naming `reason`. */
 export function checkReason(reason: string): string {

@@ -1,9 +1,7 @@
 // Operator routes for suspended, deleted and locked-out accounts.
 import Type from 'typebox'
-import type { ConfirmOwner, OwnerProof } from '#features/basics/access/confirm-owner.ts'
+import type { ConfirmOwner } from '#features/basics/access/confirm-owner.ts'
 import { OwnerProofBody, UserParams } from '#features/basics/access/requests.ts'
-import type { Viewer } from '#features/basics/access/viewer.ts'
-import { type Actor, operatorOf } from '#features/basics/audit/actor.ts'
 import { getAccountByName } from '#features/people/users/queries.ts'
 import { parseId } from '#lib/ids.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
@@ -13,6 +11,7 @@ import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { listPendingDeletions } from '../deletion/queries.ts'
 import { restoreAccount } from '../deletion/restore-account.ts'
+import { confirmedOperator } from './confirmed-operator.ts'
 import { endUserSession } from './end-user-session.ts'
 import { makePasswordLink } from './make-password-link.ts'
 import { listSuspended, listUserSessions } from './queries.ts'
@@ -52,18 +51,6 @@ export function administrationRoutes(app: App, deps: AdministrationDeps): void {
     sessionRoutes(scope, deps)
     credentialRoutes(scope, deps)
   })
-}
-
-/**
- * Returns the operator of a request. An admin's session must be confirmed; the holder of the admin key has no password.
- * @throws ApiError like `ConfirmOwner`
- */
-async function confirmedOperator(
-  { confirmOwner }: AdministrationDeps,
-  req: { viewer: Viewer | null; clientAddress: string; body: OwnerProof | null },
-): Promise<Actor> {
-  if (req.viewer !== null) await confirmOwner(req.viewer, req.body ?? {})
-  return operatorOf(req)
 }
 
 function suspensionRoutes(app: App, deps: AdministrationDeps): void {
