@@ -146,6 +146,13 @@ const WITH_RESULT: readonly Command[] = [
     load: async () => (await import('#cli/people/administration.ts')).userEmail,
   },
   {
+    name: 'user rename',
+    usage: 'USER NAME',
+    about: 'Change the name of an account; the former name stays reserved for 30 days',
+    options: [USER, ['NAME', 'The new name']],
+    load: async () => (await import('#cli/people/administration.ts')).userRename,
+  },
+  {
     name: 'user export',
     usage: 'USER [FILE|-]',
     about: 'Write all data that is stored about a user as JSON, without passwords and other secrets',
@@ -154,9 +161,10 @@ const WITH_RESULT: readonly Command[] = [
   },
   {
     name: 'audit list',
-    usage: '[--action NAME] [--actor USER] [--user USER] [--since TIME] [--until TIME] [--limit 100]',
+    usage: '[--find TEXT] [--action NAME] [--actor USER] [--user USER] [--since TIME] [--until TIME] [--limit 100]',
     about: 'List the entries of the audit log, newest first',
     options: [
+      ['--find', 'Part of the action, details, ID, IP address or of a current username, in any case'],
       ['--action', 'Action of the entries, such as account.suspended (default: all)'],
       ['--actor', 'Name or ID of the account that acted'],
       ['--user', 'Name or ID of an account that acted or that the entry is about'],

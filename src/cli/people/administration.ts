@@ -1,4 +1,4 @@
-// `depot user suspend|unsuspend|sign-out|password-link|two-factor-reset|email`.
+// `depot user suspend|unsuspend|sign-out|password-link|two-factor-reset|email|rename`.
 
 import { duration, readArguments, required } from '#cli/kit/arguments.ts'
 import { table } from '#cli/kit/table.ts'
@@ -6,6 +6,7 @@ import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { makePasswordLink } from '#features/people/accounts/administration/make-password-link.ts'
 import { listAccountFigures } from '#features/people/accounts/administration/queries.ts'
+import { renameUser } from '#features/people/accounts/administration/rename-user.ts'
 import { checkReason, toSuspension } from '#features/people/accounts/administration/requests.ts'
 import { resetTwoFactor } from '#features/people/accounts/administration/reset-two-factor.ts'
 import { setEmail } from '#features/people/accounts/administration/set-email.ts'
@@ -85,5 +86,14 @@ export async function userEmail(args: readonly string[], env: Env): Promise<void
     const { id, username } = await setEmail(deps, COMMAND, { name, email, verified })
     const text = `The email address of ${username} is now ${email}${verified ? '' : '; it receives a link that verifies it'}`
     print({ json: { id, username, email, verified }, text }, values.json)
+  })
+}
+
+export async function userRename(args: readonly string[], env: Env): Promise<void> {
+  const { values, words } = readArguments(args, { json: 'boolean' }, 2)
+  const [name = '', username = ''] = words
+  await withDeps(env, async (deps) => {
+    const { id, former } = await renameUser(deps, COMMAND, { name, username })
+    print({ json: { id, username, former }, text: `${former} is now ${username}` }, values.json)
   })
 }

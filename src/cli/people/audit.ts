@@ -13,6 +13,7 @@ const LIST_MAX = 10_000
 
 export async function auditList(args: readonly string[], env: Env): Promise<void> {
   const { values } = readArguments(args, {
+    find: 'string',
     action: 'string',
     actor: 'string',
     user: 'string',
@@ -28,7 +29,8 @@ export async function auditList(args: readonly string[], env: Env): Promise<void
     const idOf = async (name: string | undefined) =>
       name === undefined ? undefined : (await getAccountByName(db, name, { withLeaving: true })).id
     const [actorId, accountId] = [await idOf(values.actor), await idOf(values.user)]
-    const rows = await listEntries(db, { action, actorId, accountId, since, until }, { limit })
+    const text = values.find === undefined || values.find.trim() === '' ? undefined : values.find.trim()
+    const rows = await listEntries(db, { action, actorId, accountId, since, until, text }, { limit })
     const entries = rows.map(toAuditEntryView)
     const lines = entries.map(({ at, action, actor, subject, address, details }) => {
       const about = subject === null ? '' : `${subject.kind} ${subject.name ?? subject.id}`

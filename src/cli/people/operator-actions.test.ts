@@ -86,6 +86,32 @@ test('each command that changes something is in the audit log, with the command 
   assert.deepEqual([(details as { id: string }).id, (details as { rows: number }).rows], [restored.id, restored.rows])
 })
 
+test('an account is renamed, and the former name stays reserved; the audit log is searched by text', async () => {
+  await run('user create --username mira --email mira@example.org --password violet-harbour-lantern-42')
+  await run('user create --username nils --email nils@example.org --password violet-harbour-lantern-42')
+  const renamed = await run('user rename mira Nora')
+  assert.deepEqual([renamed.former, renamed.username], ['mira', 'Nora'])
+  for (const [line, sentence] of [
+    ['user rename nora Nora', /is already the name of this account/],
+    ['user rename nora nils', /This username is taken/],
+    ['user rename nils mira', /This username is taken/],
+    ['user rename nils no/slash', /must be 1 to 39 letters/],
+    ['user rename nobody nina', /does not exist/],
+  ] as const)
+    await assert.rejects(run(line), sentence)
+  assert.equal((await run('user rename nora mira')).former, 'Nora')
+  const { entries } = await run('audit list --find Account.Changed')
+  assert.deepEqual(
+    entries.map(({ action, actor, subject }: Record<string, { kind: string; name: string }>) => [
+      action,
+      actor?.kind,
+      subject?.name,
+    ]),
+    Array(2).fill(['account.changed', 'command', 'mira']),
+  )
+  assert.deepEqual((await run('audit list --find nothing-like-this')).entries, [])
+})
+
 test('wrong usage is rejected before anything is opened', async () => {
   for (const [line, sentence] of [
     ['seed --remove', /add --yes/],

@@ -47,6 +47,7 @@ const TABLE: readonly (readonly [pattern: RegExp, key: MessageKey])[] = [
   [/^The link is incomplete or was changed$/, 'refusal.link-changed'],
   [/^This (?:slug|username) is (?:taken|reserved)$/, 'refusal.taken'],
   [/^Another account has this email address$/, 'refusal.email-taken'],
+  [/^(?:This )?is already the (?:email )?address of this account$/, 'refusal.email-unchanged'],
   [/^The requested .+ does not exist$/, 'refusal.absent'],
   [/^You have reached your limit for .+ \((?<max>\d+)\)$/, 'refusal.limit'],
   [/^Another user changed the same fields/, 'refusal.conflict'],

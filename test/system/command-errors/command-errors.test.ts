@@ -201,6 +201,7 @@ function commandLines(dataDir: string): string[][] {
     'user password-link': ['mira'],
     'user two-factor-reset': ['mira', '--reason', 'A test'],
     'user email': ['mira', 'mira@example.org'],
+    'user rename': ['mira', 'nora'],
     'user export': ['mira'],
     'invitation create': [],
     'invitation list': [],

@@ -54,6 +54,7 @@ const ARGUMENTS: Record<string, string[]> = {
   'user password-link': ['mira'],
   'user two-factor-reset': ['mira', '--reason', 'A test'],
   'user email': ['mira', 'mira@example.org'],
+  'user rename': ['mira', 'nora'],
   'user export': ['mira'],
   'invitation revoke': ['aaaaaaaa'],
   'token create': ['--user', 'mira', '--scopes', 'all'],

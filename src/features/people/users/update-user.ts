@@ -15,8 +15,9 @@ import { recordEvent } from '#platform/telemetry/events.ts'
 import type { Deps } from '#ports/deps.ts'
 import { requireEditableUser, requireNameGiver, requireOwnUser, requirePerson, requireRankGiver } from './policy.ts'
 import { readUserView } from './private-view.ts'
-import { assertUsernameFree, getAccountByName, listOwnedProjectIds, reserveUsername, usernameTaken } from './queries.ts'
+import { getAccountByName, usernameTaken } from './queries.ts'
 import type { UserPatch } from './requests.ts'
+import { takeUsername } from './take-username.ts'
 
 const columns = {
   username: (username) => (username === null ? {} : { username }),
@@ -76,9 +77,7 @@ async function saveUser(
     const newName = update.username === locked.username ? undefined : update.username
     if (newName !== undefined) {
       requireNameGiver(viewer, locked)
-      await assertUsernameFree({ ...deps, db: tx }, newName, id)
-      if (newName.toLowerCase() !== locked.username.toLowerCase())
-        await reserveUsername(tx, { ...locked, newName }, deps.now())
+      await takeUsername(tx, changed, { account: locked, newName, now: deps.now() })
     }
     await tx
       .updateTable('account')
@@ -92,8 +91,6 @@ async function saveUser(
       await deps.endLostAccess(tx, changed, { now: deps.now(), accountIds: [id] })
       changed.add('viewer', id)
     }
-    // Search shows projects with the name of their owner, and finds them by it.
-    if (newName !== undefined) changed.add('project', ...(await listOwnedProjectIds(tx, id)))
   })
   const isByAdmin = isRank || update.payout_handle !== undefined
   if (isByAdmin && id !== viewer.id)

@@ -36,11 +36,12 @@ export async function changeEmail(
   const delayMs = await answerDelayMs(deps.counters, viewer.address)
   if (delayMs > 0) throw retryLater('Too many email addresses of other accounts', delayMs)
   const emailVerified = !deps.config.accounts.requireVerifiedEmail
+  const unchanged = emailUnchanged()
   await transaction(deps, async (tx, changed) => {
     changed.add('user', accountId)
     changed.add('viewer', accountId)
     const { email: previous, totp_secret } = await lockAccount(tx, accountId)
-    if (previous?.toLowerCase() === email.toLowerCase()) throw emailTaken()
+    if (previous?.toLowerCase() === email.toLowerCase()) throw unchanged
     await tx
       .updateTable('account')
       .set({ email, email_verified: emailVerified })
@@ -60,7 +61,8 @@ export async function changeEmail(
         changed_at: deps.now(),
       })
   }).catch(async (error: unknown) => {
-    if (error instanceof ApiError && error.kind === 'conflict') await takeAnswer(deps.counters, viewer.address)
+    if (error instanceof ApiError && error.kind === 'conflict' && error !== unchanged)
+      await takeAnswer(deps.counters, viewer.address)
     throw error
   })
 }
@@ -93,4 +95,9 @@ export async function verifyEmail(deps: Pick<Deps, 'db' | 'cache' | 'now'>, secr
       .executeTakeFirstOrThrow()
     if (numUpdatedRows === 0n) throw invalidInput('The email address was changed after the link was sent', 'flow')
   })
+}
+
+function emailUnchanged(): ApiError {
+  const details = { field: 'email', message: 'is already the address of this account' }
+  return new ApiError('conflict', 'This is already the email address of this account', { details })
 }

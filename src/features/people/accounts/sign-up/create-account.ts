@@ -29,8 +29,7 @@ export const ACCOUNT_CHECKS: Readonly<
   Record<keyof AccountFields, (checks: Checks, fields: AccountFields) => Promise<void>>
 > = {
   username: async (checks, { username }) => {
-    if (!USERNAME.test(username))
-      throw validationError('username', 'must be 1 to 39 letters, digits, dots, underscores or hyphens')
+    checkUsername(username)
     await assertUsernameFree(checks, username)
   },
   email: async ({ db, mayAnswer }, { email }) => {
@@ -103,4 +102,10 @@ export async function createAccount(
 /** @throws ApiError `validation_error` naming `email` */
 export function checkEmail(email: string): void {
   if (!isMailAddress(email)) throw validationError('email', 'must be an email address')
+}
+
+/** @throws ApiError `validation_error` naming `username` */
+export function checkUsername(username: string): void {
+  if (!USERNAME.test(username))
+    throw validationError('username', 'must be 1 to 39 letters, digits, dots, underscores or hyphens')
 }
