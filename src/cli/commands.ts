@@ -235,7 +235,7 @@ const WITH_RESULT: readonly Command[] = [
     options: [
       [
         'NAME',
-        'name, accent_hue, home_heading, home_text, home_sections, about, rules, footer_links, announcement, announcement_start, announcement_end, currency, mark, registration, read_only or read_only_message',
+        'name, accent_hue, home_heading, home_text, home_sections, about, rules, footer_links, announcement, announcement_severity, announcement_link, announcement_start, announcement_end, currency, mark, registration, read_only or read_only_message',
       ],
       [
         'VALUE',

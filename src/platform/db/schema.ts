@@ -474,6 +474,8 @@ export interface InstanceSettings {
   accent_hue: number | null;
   announcement: string | null;
   announcement_end: Timestamp | null;
+  announcement_link: string | null;
+  announcement_severity: 'info' | 'warning' | 'critical' | null;
   announcement_start: Timestamp | null;
   approve_accounts: boolean | null;
   changed: Generated<Timestamp>;
@@ -491,6 +493,7 @@ export interface InstanceSettings {
   read_only: boolean | null;
   read_only_message: string | null;
   registration: 'open' | 'invitation' | 'closed' | null;
+  require_staff_two_factor: boolean | null;
   revision: Generated<number>;
   rules: string | null;
   sign_ups_per_range: number | null;

@@ -2,7 +2,7 @@
 // have no additional rules. See docs/contributors/pages.md.
 
 import type { App } from '#platform/http/server.ts'
-import { writeChoice } from '#web/kit/cookies.ts'
+import { ANNOUNCEMENT_KEY, writeChoice } from '#web/kit/cookies.ts'
 import { registerArea } from '#web/kit/pages.ts'
 import { ownPath, PATHS } from '#web/kit/paths.ts'
 import type { Area, PageRequest, WebDeps } from '#web/kit/request.ts'
@@ -48,10 +48,12 @@ export function accountPages(app: App, web: WebDeps): void {
   })
 }
 
-/** The form for theme and language in the footer of every page. */
+/** The form for theme and language in the footer of every page, and the form that hides the announcement without scripts. */
 async function savePreferences({ deps, reply, page, field, redirect }: PageRequest) {
-  const [theme, language] = [field('theme'), field('language')]
+  const [theme, language, announcement] = [field('theme'), field('language'), field('announcement')]
   if (THEMES.some((name) => name === theme)) writeChoice(reply, deps.config, { name: 'theme', value: theme })
   if (languageOf(language) !== undefined) writeChoice(reply, deps.config, { name: 'language', value: language })
+  if (ANNOUNCEMENT_KEY.test(announcement))
+    writeChoice(reply, deps.config, { name: 'announcement', value: announcement })
   return redirect(ownPath(field('return')) ?? page.site.paths.home)
 }

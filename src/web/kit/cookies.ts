@@ -1,6 +1,7 @@
 // The cookies of the web site: the session of a browser, and what visitors choose without an account: theme, language,
 // game version and loader. Only pages read them. The API reads the Authorization header alone, so another site cannot
 // make a browser call it with the user's session.
+import { createHash } from 'node:crypto'
 import type { CookieSerializeOptions } from '@fastify/cookie'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '#platform/config/config.ts'
@@ -18,7 +19,8 @@ export type SessionCookie = {
 export type Setup = { gameVersion: string; loader: string }
 
 /** Choices of the visitor, with or without an account. */
-export type Choices = Pick<PageContext, 'theme' | 'language'> & { setup: Setup }
+/** `hidden`: the key of the announcement that the visitor has hidden without scripts; empty if there is none. */
+export type Choices = Pick<PageContext, 'theme' | 'language'> & { setup: Setup; hidden: string }
 
 export const NO_SETUP: Setup = { gameVersion: '', loader: '' }
 export const isSet = ({ gameVersion, loader }: Setup): boolean => gameVersion !== '' || loader !== ''
@@ -61,12 +63,17 @@ export function createSessionCookie(config: Config): SessionCookie {
 export function writeChoice(
   reply: FastifyReply,
   config: Config,
-  { name, value }: { name: 'theme' | 'language' | 'setup'; value: string },
+  { name, value }: { name: 'theme' | 'language' | 'setup' | 'announcement'; value: string },
 ): void {
   const options = cookieOptions(config)
   if (value === '') reply.clearCookie(cookieName(config, name), options)
   else reply.setCookie(cookieName(config, name), value, { ...options, maxAge: CHOICE_SECONDS })
 }
+
+export const ANNOUNCEMENT_KEY = /^[0-9a-f]{12}$/
+
+/** Returns the key of a text, which browsers store for a text that the visitor has hidden. */
+export const announcementKey = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12)
 
 /** Returns the choices in the cookies of a request. Ignores invalid values. */
 export function readChoices(
@@ -76,11 +83,13 @@ export function readChoices(
   const read = (name: string): string | undefined => cookies?.[cookieName(config, name)]
   const theme = read('theme')
   const setup = read('setup')
+  const announcement = read('announcement') ?? ''
   const [gameVersion = '', loader = ''] = setup?.slice(0, 256).split('|') ?? []
   return {
     theme: THEMES.find((name) => name === theme) ?? 'system',
     language: chooseLanguage(read('language'), headers['accept-language']),
     // Most visitors have no setup.
+    hidden: ANNOUNCEMENT_KEY.test(announcement) ? announcement : '',
     setup: setup === undefined ? NO_SETUP : checkSetup(taxonomy, { gameVersion, loader }),
   }
 }

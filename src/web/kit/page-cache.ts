@@ -124,9 +124,9 @@ export class PageCache {
   keyOf(head: Head): string | undefined {
     const { url } = head
     if (url.length > URL_LENGTH_MAX) return undefined
-    const { language, theme, setup } = readChoices(this.#deps, head)
+    const { language, theme, setup, hidden } = readChoices(this.#deps, head)
     const choice = isSet(setup) ? `${setup.gameVersion}\n${setup.loader}` : ''
-    return `${language.tag}\n${theme}\n${url}\n${choice}`
+    return `${language.tag}\n${theme}\n${url}\n${choice}\n${hidden}`
   }
 
   /** Whether the cache contains a page, which can be too old. Does not count as a use. */

@@ -114,11 +114,11 @@ export async function readRequest(
   if (showShared === undefined) req.viewer = await findViewer(tokens, req, token)
   const viewer = showShared === undefined ? req.viewer : null
   const [user] = viewer === null ? [] : await listCachedUsers(deps, [viewer.id])
-  const { theme, language, setup } = readChoices(deps, req)
+  const { theme, language, setup, hidden } = readChoices(deps, req)
   const parts = new PersonalParts()
   let csrfToken: string | undefined
   const page: PageContext = {
-    site: await currentSite(deps, site),
+    site: await currentSite(deps, site, { texts: web.texts, language, hidden }),
     theme,
     language,
     address: req.raw.url ?? '',

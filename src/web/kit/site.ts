@@ -11,8 +11,11 @@ import { defineCache } from '#platform/cache/definitions.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import type { Deps } from '#ports/deps.ts'
 import { loadAssets } from '#web/ui/assets.ts'
-import type { Site, SiteLink } from '#web/ui/page-context.ts'
+import type { Language } from '#web/ui/languages.ts'
+import type { Announcement, Site, SiteLink } from '#web/ui/page-context.ts'
+import { announcementKey } from './cookies.ts'
 import { PATHS } from './paths.ts'
+import type { UserTexts } from './user-texts.ts'
 
 const documentationLabel: SiteLink['label'] = ({ t }) => t('layout.documentation')
 const apiLabel: SiteLink['label'] = ({ t }) => t('layout.api')
@@ -77,10 +80,27 @@ export function operatorLinks({ about, pages }: Pick<Settings, 'about' | 'pages'
   return shown.map((name) => ({ path: `/${name}`, label: ({ t }) => t(`layout.${name}`) }))
 }
 
+/** Renders the announcement; undefined if there is none now, or if the visitor has hidden this text. */
+async function announcementFor(
+  settings: Settings,
+  { texts, language, hidden, now }: Reading & { now: number },
+): Promise<Announcement | undefined> {
+  const text = announcementAt(settings, now)
+  if (text === null) return undefined
+  const { announcement_severity: severity, announcement_link: link } = settings
+  const key = announcementKey(text)
+  return severity !== 'critical' && key === hidden
+    ? undefined
+    : { text: await texts.render(text, { language }), severity, link, key }
+}
+
+/** `hidden`: the key of the announcement that the visitor has hidden. */
+type Reading = { texts: UserTexts; language: Language; hidden: string }
+
 /** Returns the instance with its current settings, which are cached until they change. */
-export async function currentSite(deps: Deps, site: Site): Promise<Site> {
+export async function currentSite(deps: Deps, site: Site, reading: Reading): Promise<Site> {
   const settings = await getShownSettings(deps)
-  const announcement = announcementAt(settings, deps.now())
+  const announcement = await announcementFor(settings, { ...reading, now: deps.now() })
   const { name, accent_hue: hue, mark, read_only_message: message } = settings
   const own = settings.footer_links.map(({ label, url }): SiteLink => ({ path: url, label: () => label }))
   const links = [...(deps.config.site.isServed ? operatorLinks(settings) : []), ...own]
@@ -89,7 +109,7 @@ export async function currentSite(deps: Deps, site: Site): Promise<Site> {
     ...site,
     name,
     ...(hue === null ? {} : { accentHue: hue }),
-    ...(announcement === null ? {} : { announcement }),
+    ...(announcement === undefined ? {} : { announcement }),
     ...(settings.read_only
       ? { readOnly: ({ t }) => (message === READ_ONLY_MESSAGE ? t('layout.read-only.text') : message) }
       : {}),

@@ -9,7 +9,10 @@ import type { Markup } from '#web/ui/html.ts'
 import { createMarkdown } from '#web/ui/markdown/markdown.ts'
 import type { PageContext } from '#web/ui/page-context.ts'
 
-export type UserTexts = { render(text: string, page: PageContext): Promise<Markup>; close(): Promise<void> }
+export type UserTexts = {
+  render(text: string, page: Pick<PageContext, 'language'>): Promise<Markup>
+  close(): Promise<void>
+}
 
 const RENDERED = defineCache<RememberDefinition<Markup>>({
   name: 'rendered-text',

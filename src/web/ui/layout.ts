@@ -4,7 +4,7 @@ import { attributes, html, type Markup, type Part, trusted } from './html.ts'
 import { classOfHue } from './hues.ts'
 import type { IconName } from './icons.ts'
 import { type MessageKey, OFFERED_LANGUAGES } from './languages.ts'
-import { assetHref, icon, type PageContext, pathTo, type SiteLink, THEMES } from './page-context.ts'
+import { type Announcement, assetHref, icon, type PageContext, pathTo, type SiteLink, THEMES } from './page-context.ts'
 import { csrfField } from './parts/fields.ts'
 import { face } from './parts/lists.ts'
 
@@ -61,7 +61,7 @@ ${head(context, page)}
 <a class="skip" href="#content">${language.t('layout.skip')}</a>
 ${site.readOnly !== undefined && notice(context, 'layout.read-only', site.readOnly(language))}${
   site.quiet !== undefined && notice(context, 'layout.quiet', site.quiet(language))
-}${site.announcement !== undefined && notice(context, 'layout.announcement', site.announcement)}${context.personal(page.hasErrors === true ? termsInNewWindow : termsNotice)}${header(context, page)}
+}${site.announcement !== undefined && announcementPart(context, site.announcement)}${context.personal(page.hasErrors === true ? termsInNewWindow : termsNotice)}${header(context, page)}
 <main${attributes({ id: 'content', class: page.className })}>
 ${page.body}
 </main>
@@ -191,8 +191,30 @@ function askForConsent({ owesConsent, ...context }: PageContext, target?: '_blan
   if (owesConsent !== true || isAsking) return null
   const href = pathTo(context, `${site.paths.terms}?return=${encodeURIComponent(address)}`)
   const link = (text: Part) => html`<a${attributes({ href, target })}>${text}</a>`
-  return html`<aside class="announcement" aria-label="${language.t('layout.terms')}"><p class="page">${icon(context, 'info')}<span>${language.rich('layout.terms.ask', { name: site.name, link })}</span></p></aside>
+  return html`<aside class="announcement" aria-label="${language.t('layout.terms')}"><div class="page">${icon(context, 'info')}<p>${language.rich('layout.terms.ask', { name: site.name, link })}</p></div></aside>
 `
+}
+
+/**
+ * The script hides the announcement without a request, so that visitors share cached pages. The form is for browsers without
+ * scripts, and has no CSRF token.
+ */
+function announcementPart(context: PageContext, announcement: Announcement): Markup {
+  const { t } = context.language
+  const { severity, key } = announcement
+  const isCritical = severity === 'critical'
+  const hide =
+    !isCritical &&
+    html`<form method="post" action="${pathTo(context, context.site.paths.preferences)}"><input type="hidden" name="announcement" value="${key}"><input type="hidden" name="return" value="${context.address}"><button class="plain">${icon(context, 'x')}<span class="vh">${t('layout.announcement.hide')}</span></button></form>`
+  return html`<aside${attributes({ class: `announcement ${severity}`, 'aria-label': t('layout.announcement'), 'data-hide': isCritical ? null : key })}><div class="page">${announcementContent(context, announcement)}${hide}</div></aside>
+`
+}
+
+/** Renders the content of an announcement, also for its preview. */
+export function announcementContent(context: PageContext, { text, severity, link }: Announcement): Markup {
+  const { t } = context.language
+  const href = link?.startsWith('/') === true ? pathTo(context, link) : link
+  return html`${icon(context, severity === 'info' ? 'info' : 'warning')}<div>${severity !== 'info' && html`<p class="strong">${t(`layout.announcement.${severity}`)}</p>`}${text}${href !== null && html`<p><a href="${href}">${t('layout.announcement.link')}</a></p>`}</div>`
 }
 
 function header(context: PageContext, page: Page): Markup {

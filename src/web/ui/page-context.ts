@@ -16,8 +16,8 @@ export type Site = {
   accentHue?: number
   /** Logo of the instance; absent for the default logo. `url` is its smallest copy, 96 pixels wide. */
   mark?: { url: string; rawUrl: string; sizes: readonly { width: number; url: string }[] }
-  /** Announcement at the top of every page. */
-  announcement?: string
+  /** Announcement at the top of the page; absent if the visitor has hidden it. */
+  announcement?: Announcement
   /** Text at the top of every page in read-only mode; absent otherwise. */
   readOnly?: (language: Language) => string
   /** Whether the instance has a mail server. Otherwise emails are files for its operators. */
@@ -44,6 +44,9 @@ export type Site = {
   /** Links in the footer. */
   footer?: readonly SiteLink[]
 }
+
+/** `key` identifies the text, so that a visitor who hides it sees the next one. */
+export type Announcement = { text: Markup; severity: 'info' | 'warning' | 'critical'; link: string | null; key: string }
 
 /** `path` is a path of the instance, or the URL of another site. */
 export type SiteLink = { path: string; label: (language: Language) => string; icon?: IconName }

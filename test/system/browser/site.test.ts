@@ -67,6 +67,19 @@ test('links and buttons can be read in each hue that an operator can choose', as
   await context.close()
 })
 
+test('the script hides the announcement in this browser, without a request and before the next page is painted', async () => {
+  const { context, page } = await newPerson(site, { viewport: WIDE })
+  await page.goto(`${site.url}/`)
+  const posts: string[] = []
+  page.on('request', (request) => request.method() === 'POST' && posts.push(request.url()))
+  await page.getByRole('button', { name: 'Hide this announcement' }).press('Enter')
+  assert.equal(await page.locator('.announcement').count(), 0)
+  await page.goto(`${site.url}/about`)
+  assert.equal(await page.locator('.announcement').count(), 0)
+  assert.deepEqual(posts, [])
+  await context.close()
+})
+
 test('choosing a loader alone narrows a list without a button', async () => {
   const { context, page } = await newPerson(site, { viewport: WIDE })
   await page.goto(`${site.url}/mods`)

@@ -8161,7 +8161,12 @@ export interface components {
                 label: string;
                 url: string;
             }[];
+            /** @description Announcement at the top of every page, in Markdown */
             announcement: string | null;
+            /** @enum {string} */
+            announcement_severity: "info" | "warning" | "critical";
+            /** @description Link at the end of the announcement */
+            announcement_link: string | null;
             /** Format: date-time */
             announcement_start: string | null;
             /** Format: date-time */
@@ -10811,7 +10816,12 @@ export interface components {
                 label: string;
                 url: string;
             }[];
+            /** @description Announcement at the top of every page, in Markdown */
             announcement: string | null;
+            /** @enum {string} */
+            announcement_severity: "info" | "warning" | "critical";
+            /** @description Link at the end of the announcement */
+            announcement_link: string | null;
             /** Format: date-time */
             announcement_start: string | null;
             /** Format: date-time */
@@ -10843,7 +10853,7 @@ export interface components {
             /** @description Whether the overview of operators no longer shows the progress of the first steps */
             first_steps_dismissed: boolean;
             /** @description Settings that an operator has set; the others have their values from the environment */
-            set: ("name" | "accent_hue" | "home_heading" | "home_text" | "home_sections" | "about" | "rules" | "footer_links" | "announcement" | "announcement_start" | "announcement_end" | "currency" | "registration" | "sign_ups_per_range" | "first_projects_per_day" | "approve_accounts" | "first_steps_dismissed" | "read_only" | "read_only_message" | "mark")[];
+            set: ("name" | "accent_hue" | "home_heading" | "home_text" | "home_sections" | "about" | "rules" | "footer_links" | "announcement" | "announcement_severity" | "announcement_link" | "announcement_start" | "announcement_end" | "currency" | "registration" | "sign_ups_per_range" | "first_projects_per_day" | "approve_accounts" | "first_steps_dismissed" | "read_only" | "read_only_message" | "mark")[];
         };
         /** SettingsPatch */
         SettingsPatch: {
@@ -10868,8 +10878,11 @@ export interface components {
                 /** @description An https URL, or a path that begins with / */
                 url: string;
             }[] | null;
-            /** @description Announcement at the top of every page */
+            /** @description Announcement at the top of every page, in Markdown */
             announcement?: string | null;
+            announcement_severity?: ("info" | "warning" | "critical") | (never | null);
+            /** @description Link at the end of the announcement: an https URL, or a path that begins with / */
+            announcement_link?: string | null;
             /**
              * Format: date-time
              * @description Time from which the announcement is shown; null for immediately

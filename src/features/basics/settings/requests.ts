@@ -17,6 +17,9 @@ export const HOME_SECTIONS = ['trending', 'downloads', 'newest', 'releases', 'co
 
 export const FOOTER_LINKS_MAX = 8
 
+export const SEVERITIES = ['info', 'warning', 'critical'] as const
+export type Severity = (typeof SEVERITIES)[number]
+
 /** Null resets a setting to its value from the environment. */
 export const SettingsPatch = NamedObject('SettingsPatch', {
   name: Maybe(Type.String({ minLength: 1, maxLength: 64, description: 'Name of the instance, in one line' })),
@@ -46,7 +49,19 @@ export const SettingsPatch = NamedObject('SettingsPatch', {
       { maxItems: FOOTER_LINKS_MAX, description: 'Links in the footer of every page' },
     ),
   ),
-  announcement: Maybe(Type.String({ maxLength: 1000, description: 'Announcement at the top of every page' })),
+  announcement: Maybe(
+    Type.String({ maxLength: 1000, description: 'Announcement at the top of every page, in Markdown' }),
+  ),
+  announcement_severity: Maybe(
+    Type.Enum(SEVERITIES, { description: 'Visitors cannot hide a `critical` announcement. Default: `info`' }),
+  ),
+  announcement_link: Maybe(
+    Type.String({
+      minLength: 1,
+      maxLength: 2048,
+      description: 'Link at the end of the announcement: an https URL, or a path that begins with /',
+    }),
+  ),
   announcement_start: Maybe(Time('Time from which the announcement is shown; null for immediately')),
   announcement_end: Maybe(Time('Time until which the announcement is shown; null for as long as it is set')),
   currency: Maybe(
@@ -105,7 +120,9 @@ const columns: PatchColumns<SettingsPatch, Updateable<InstanceSettings>> = {
   about: (about) => ({ about: textOf(about, 'about') }),
   rules: (rules) => ({ rules: textOf(rules, 'rules') }),
   footer_links: (links) => ({ footer_links: links === null ? null : JSON.stringify(linksOf(links)) }),
-  announcement: (announcement) => ({ announcement: lineOf(announcement, 'announcement') }),
+  announcement: (announcement) => ({ announcement: linesOf(announcement, 'announcement') }),
+  announcement_severity: (announcement_severity) => ({ announcement_severity }),
+  announcement_link: (link) => ({ announcement_link: link === null ? null : linkOf(link, 'announcement_link') }),
   announcement_start: (time) => ({ announcement_start: timeOf(time, 'announcement_start') }),
   announcement_end: (time) => ({ announcement_end: timeOf(time, 'announcement_end') }),
   currency: (currency) => ({ currency: lineOf(currency, 'currency') }),
@@ -126,9 +143,20 @@ export function toSettingsColumns(patch: SettingsPatch): Updateable<InstanceSett
 /** Line breaks and characters that change the text direction, which would affect the surrounding page. */
 const NOT_IN_LINES = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u
 
+/** Accepts line breaks, which Markdown needs for lists and paragraphs. */
+function linesOf(text: string | null, field: SettingName): string | null {
+  if (text?.split(/\r?\n/).some((line) => NOT_IN_LINES.test(line)))
+    throw validationError(field, 'must not contain control characters')
+  return notBlank(text, field)
+}
+
 function lineOf(text: string | null, field: SettingName): string | null {
   if (text !== null && NOT_IN_LINES.test(text))
     throw validationError(field, 'must be one line without control characters')
+  return notBlank(text, field)
+}
+
+function notBlank(text: string | null, field: SettingName): string | null {
   const checked = textOf(text, field)
   if (checked !== null && isBlank(checked)) throw validationError(field, 'must not be blank; null resets it')
   return checked?.trim() ?? null
@@ -141,12 +169,16 @@ function linksOf(links: FooterLinks): FooterLinks {
     const field = `footer_links.${index}`
     if (NOT_IN_LINES.test(label) || isBlank(label) || !isStorable(label))
       throw validationError(`${field}.label`, 'must be one line of text without control characters')
-    // Browsers read `//host` and `/\host` as another host.
-    const isPath = /^\/(?![/\\])/.test(url) && !/[\s\p{Cc}\\]/u.test(url) && isStorable(url)
-    const problem = isPath ? undefined : httpsUrlProblem(url)
-    if (problem !== undefined) throw validationError(`${field}.url`, `${problem}, or a path that begins with /`)
-    return { label: label.trim(), url }
+    return { label: label.trim(), url: linkOf(url, `${field}.url`) }
   })
+}
+
+function linkOf(url: string, field: string): string {
+  // Browsers read `//host` and `/\host` as another host.
+  const isPath = /^\/(?![/\\])/.test(url) && !/[\s\p{Cc}\\]/u.test(url) && isStorable(url)
+  const problem = isPath ? undefined : httpsUrlProblem(url)
+  if (problem !== undefined) throw validationError(field, `${problem}, or a path that begins with /`)
+  return url
 }
 
 function timeOf(text: string | null, field: SettingName): Date | null {

@@ -24,7 +24,9 @@ export function instanceRoute(app: App, deps: SettingsDeps): void {
       },
       handler: async () => {
         const settings = await getSettings(deps)
-        return toInstanceView({ ...settings, announcement: announcementAt(settings, deps.now()) })
+        const announcement = announcementAt(settings, deps.now())
+        const announcement_link = announcement === null ? null : settings.announcement_link
+        return toInstanceView({ ...settings, announcement, announcement_link })
       },
     }),
   )

@@ -31,6 +31,8 @@ export const DECLARED: Record<string, Declared> = {
       rules: send('Our rules'),
       footer_links: send([{ label: 'Forum', url: 'https://forum.example' }]),
       announcement: send('Maintenance on Sunday'),
+      announcement_severity: send('warning'),
+      announcement_link: send('https://status.example'),
       announcement_start: send('2026-01-02T03:04:05.000Z'),
       announcement_end: send('2056-01-02T03:04:05.000Z'),
       currency: send('EUR'),

@@ -7,7 +7,7 @@ import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { Config } from '#platform/config/config.ts'
 import type { Db } from '#platform/db/db.ts'
 import { PAGE_KINDS } from './pages/requests.ts'
-import { HOME_SECTIONS } from './requests.ts'
+import { HOME_SECTIONS, type Severity } from './requests.ts'
 import type { Settings, SettingsRow } from './views.ts'
 
 declare module '#platform/cache/changes.ts' {
@@ -31,7 +31,7 @@ const SETTINGS = defineCache({
   name: 'settings',
   contains: 'Settings of the instance',
   idOf: () => SETTINGS_ID,
-  sizeOf: (row: SettingsRow) => 500 + 2 * ((row.about?.length ?? 0) + (row.rules?.length ?? 0)),
+  sizeOf: (row: SettingsRow) => 3000 + 2 * ((row.about?.length ?? 0) + (row.rules?.length ?? 0)),
   revisionOf: (row: SettingsRow) => row.revision,
 })
 
@@ -78,6 +78,8 @@ const EMPTY_ROW: SettingsRow = {
   pages: [],
   footer_links: null,
   announcement: null,
+  announcement_severity: null,
+  announcement_link: null,
   announcement_start: null,
   announcement_end: null,
   currency: null,
@@ -89,6 +91,7 @@ const EMPTY_ROW: SettingsRow = {
   first_projects_per_day: null,
   approve_accounts: null,
   first_steps_dismissed: null,
+  require_staff_two_factor: null,
   read_only: null,
   read_only_message: null,
   changed: new Date(0),
@@ -132,6 +135,8 @@ export function toSettings(row: SettingsRow, config: Config): Settings {
     pages: PAGE_KINDS.flatMap((kind) => row.pages.filter((page) => page.kind === kind)),
     footer_links: (row.footer_links ?? []) as Settings['footer_links'],
     announcement,
+    announcement_severity: (row.announcement_severity as Severity | null) ?? 'info',
+    announcement_link: row.announcement_link,
     announcement_start: row.announcement_start?.toISOString() ?? null,
     announcement_end: row.announcement_end?.toISOString() ?? null,
     currency,

@@ -82,7 +82,7 @@ test('settings are held to their limits, and one that is rejected keeps the othe
     about: ['x'.repeat(20_001), 'a\u0000b', 5],
     rules: ['x'.repeat(50_001), 'a\u0000b'],
     footer_links: [Array.from({ length: 9 }, () => ({ label: 'x', url: '/x' })), 'https://forum.example'],
-    announcement: ['x'.repeat(1001), 'two\r\nlines', ' '],
+    announcement: ['x'.repeat(1001), 'a\u202eb', ' '],
     registration: ['perhaps', true],
     read_only: ['true', 1],
     read_only_message: ['x'.repeat(501), 'two\nlines', ''],

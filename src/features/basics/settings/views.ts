@@ -4,7 +4,7 @@ import Type, { type Static } from 'typebox'
 import { NamedObject, Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import type { InstanceSettings } from '#platform/db/schema.ts'
 import { PAGE_KINDS } from './pages/requests.ts'
-import { HOME_SECTIONS, SET_NAMES, SETTING_NAMES, type SetName } from './requests.ts'
+import { HOME_SECTIONS, SET_NAMES, SETTING_NAMES, SEVERITIES, type SetName } from './requests.ts'
 
 /** The row with the state of this copy of the instance. */
 export type SettingsRow = Selectable<InstanceSettings> & { quiet_since: Date | null; pages: Settings['pages'] }
@@ -37,7 +37,9 @@ const fields = {
   footer_links: Type.Array(Type.Object({ label: Type.String(), url: Type.String() }), {
     description: 'Links of the operator in the footer',
   }),
-  announcement: Nullable(Type.String()),
+  announcement: Nullable(Type.String({ description: 'Announcement at the top of every page, in Markdown' })),
+  announcement_severity: Type.Enum(SEVERITIES),
+  announcement_link: Nullable(Type.String({ description: 'Link at the end of the announcement' })),
   announcement_start: Nullable(Timestamp),
   announcement_end: Nullable(Timestamp),
   currency: Nullable(Type.String({ description: 'Currency of all amounts; null if the operator has not named it' })),

@@ -22,6 +22,8 @@ type Declared = Omit<InputField, 'name' | 'label' | 'hint' | 'value' | 'errors' 
 type Shown = Partial<Pick<InputField, 'hint' | 'from' | 'hasFocus' | 'isOptional' | 'id' | 'value'>> & {
   suggestion?: string
   after?: Part
+  /** See `textArea`. */
+  preview?: string
 }
 type More<Name extends string> = { readonly [Field in Name]?: Shown }
 type Stored<Name extends string> = Readonly<Partial<Record<Name, string | number | null>>>
@@ -64,13 +66,18 @@ export function fields<Schema extends TObject, Name extends keyof Schema['proper
     return checkValues(schema, { ...Object.fromEntries(values), ...more })
   }
 
-  const control = (page: PageContext, state: FormState, name: Name, { after, suggestion = '', ...more }: Shown) => {
+  const control = (
+    page: PageContext,
+    state: FormState,
+    name: Name,
+    { after, suggestion = '', preview, ...more }: Shown,
+  ) => {
     const { label, said: _said, hint, rows, ...of }: Declared = declared[name]
     const { t } = page.language
     const shown = { ...(hint === undefined ? {} : { hint: t(hint) }), ...of, ...more, ...limitsOf(properties[name]) }
     const value = state.text(name, more.value) || suggestion
     const field = { ...shown, name, label: t(label), value, errors: state.errors }
-    const drawn = rows === undefined ? textField(page, field) : textArea(page, { ...field, rows })
+    const drawn = rows === undefined ? textField(page, field) : textArea(page, { ...field, rows, preview })
     return after === undefined ? drawn : html`${drawn}\n${after}`
   }
   const controls = (page: PageContext, state: FormState, view?: Stored<Name>, more: More<Name> = {}): Markup => {

@@ -114,7 +114,12 @@ test('an announcement is shown between its times, on pages and in the API', asyn
   t.freeze()
   const at = (hours: number) => new Date(t.deps.now() + hours * HOUR_MS).toISOString().slice(0, 16).replace('T', ' ')
   const form = await operator.get(path)
-  const fields = { announcement: `Tea at five ${HOSTILE}`, announcement_start: at(2), announcement_end: at(4) }
+  const fields = {
+    announcement: `Tea at five ${HOSTILE}`,
+    announcement_link: '/about',
+    announcement_start: at(2),
+    announcement_end: at(4),
+  }
   assertSays(
     await operator.sendFrom(form, path, { ...fields, announcement_end: at(1) }),
     400,
@@ -141,11 +146,59 @@ test('an announcement is shown between its times, on pages and in the API', asyn
   }
   assert.deepEqual(seen, [false, true, false])
   t.thaw()
+  assert.equal((await instance()).announcement_link, null, 'the link is hidden with its announcement')
   const shown = await operator.get(path)
   const asked = await operator.sendFrom(shown, path, { do: 'remove' })
   assertSays(asked, 200, 'Remove the announcement?')
   assertLeads(await operator.sendFrom(asked, path, { do: 'remove' }), `${path}?done=announcement-removed`)
   assert.deepEqual([(await settings()).announcement, (await settings()).announcement_start], [null, null])
+})
+
+test('an announcement is Markdown with a severity and a link; the preview shows what is typed', async () => {
+  const path = '/operator/announcement'
+  const form = await operator.get(path)
+  const announcement = `**Tea** [at five](https://tea.example)\r\n\r\n- Cake ${HOSTILE}`
+  const fields = { announcement, announcement_severity: 'warning', announcement_link: 'https://status.example/now' }
+  const preview = await operator.sendFrom(form, path, { ...fields, do: 'preview' })
+  assertSays(preview, 200, '<strong>Tea</strong>')
+  assertSays(preview, 200, 'There is no announcement.')
+  assert.equal((await instance()).announcement, null)
+  for (const [name, value, said] of [
+    ['announcement_link', 'http://status.example', 'The link must'],
+    ['announcement_link', '//status.example', 'The link must'],
+    ['announcement_severity', 'loud', 'The severity must'],
+    ['announcement', 'x'.repeat(1001), 'The announcement must'],
+    ['announcement', 'a\u202eb', 'The announcement must not contain control characters'],
+  ] as const)
+    assertSays(await operator.sendFrom(form, path, { ...fields, [name]: value }), 400, said)
+  assertLeads(await operator.sendFrom(form, path, fields), `${path}?done=saved`)
+  const { announcement_severity, announcement_link } = await instance()
+  assert.deepEqual([announcement_severity, announcement_link], ['warning', 'https://status.example/now'])
+  const page = await visitor(t).get('/')
+  assertValidHtml(page.body)
+  const shown = /<aside class="announcement warning"[\s\S]*?<\/aside>/.exec(page.body)?.[0] ?? ''
+  for (const part of ['Warning', '<strong>Tea</strong>', '<li>Cake', 'href="https://status.example/now"'])
+    assert.ok(shown.includes(part), part)
+  assert.ok(!page.body.includes(HOSTILE))
+})
+
+test('a visitor hides an announcement without scripts, until its text changes; a critical one stays', async () => {
+  const set = (body: object) => t.as(admin).patch('/_internal/admin/settings', body)
+  await set({ announcement: 'Tea at five', announcement_severity: 'info' })
+  const guest = visitor(t)
+  const shows = async (who = guest, path = '/?hidden') => (await who.get(path)).body.includes('class="announcement')
+  assert.equal(await shows(), true)
+  assertLeads(await guest.sendFrom(await guest.get('/rules'), '/preferences'), '/rules')
+  assert.deepEqual([await shows(), await shows(visitor(t))], [false, true], 'the page of other visitors is unchanged')
+  assert.equal(await shows(), false, 'also from the cache')
+  await set({ announcement_severity: 'critical' })
+  assert.equal(await shows(), true)
+  assert.doesNotMatch((await guest.get('/')).body, /name="announcement"/)
+  await set({ announcement: 'Tea at six', announcement_severity: 'warning' })
+  assert.equal(await shows(), true)
+  await guest.post('/preferences', { announcement: 'x'.repeat(12) })
+  assert.equal(await shows(), true)
+  await set({ announcement: null, announcement_severity: null, announcement_link: null })
 })
 
 test('read-only mode begins after a confirmation and ends on its page', async () => {

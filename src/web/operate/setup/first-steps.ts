@@ -120,7 +120,7 @@ const PAGES: Record<FirstStep['step'], string> = {
   mail: '/operator/mail',
   game_versions: `${PATHS.operatorTags}/game_versions`,
   moderator: PATHS.operatorUsers,
-  two_factor: withQuery(PATHS.operatorUsers, { role: 'admin', two_factor: 'false' }),
+  two_factor: withQuery(PATHS.operatorUsers, { role: 'admin', two_factor: 'no' }),
 }
 
 /** Renders all steps, with a link and a reason each. */

@@ -150,7 +150,15 @@ export function passwordField(page: PageContext, of: PasswordField): Markup {
 /** Renders a field for several lines of text. */
 export function textArea(
   page: PageContext,
-  of: Field & { value: string; maxLength?: number | undefined; rows?: number; isCode?: boolean; isReadOnly?: boolean },
+  of: Field & {
+    value: string
+    maxLength?: number | undefined
+    rows?: number
+    isCode?: boolean
+    isReadOnly?: boolean
+    /** ID of the element that the script renews while the user types, with the command `preview`. */
+    preview?: string | undefined
+  },
 ): Markup {
   const area = attributes({
     class: of.isCode === true && 'mono',
@@ -158,6 +166,7 @@ export function textArea(
     maxlength: of.maxLength,
     rows: of.rows,
     readonly: of.isReadOnly === true,
+    'data-preview': of.preview,
     spellcheck: of.isCode === true ? 'false' : null,
   })
   // Browsers remove the first line break, so the template adds one.

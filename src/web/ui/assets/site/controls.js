@@ -1,6 +1,8 @@
 // Small controls: search key, copying, sharing, the gallery, checkboxes, passwords, tabs and menus.
 import { each, isShortcut, KEYS_OFF } from './base.js'
 
+const HIDDEN = 'depot-announcement'
+
 // The / key moves to the search field.
 document.addEventListener('keydown', (event) => {
   const search = document.querySelector('.find input')
@@ -142,6 +144,17 @@ each('[data-rate]', (field) => {
 
 // Scrolls to the current tab if the row of tabs is wider than the window.
 each('.tabs [aria-current]', (tab) => tab.scrollIntoView({ block: 'nearest', inline: 'center' }))
+
+// Hides the announcement in this browser. The server then needs no variant of the page.
+each('[data-hide]', (aside) => {
+  const { hide } = aside.dataset
+  if (localStorage.getItem(HIDDEN) === hide) return aside.remove()
+  aside.querySelector('form').addEventListener('submit', (event) => {
+    event.preventDefault()
+    localStorage.setItem(HIDDEN, hide)
+    aside.remove()
+  })
+})
 
 // Closes the account menu by a click elsewhere or by Escape.
 const closeMenus = (target) =>
