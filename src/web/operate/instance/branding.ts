@@ -4,6 +4,7 @@ import { actorOf } from '#features/basics/audit/actor.ts'
 import { ICON_BYTES_MAX } from '#features/basics/images/icons.ts'
 import { HOME_SECTIONS, SettingsPatch } from '#features/basics/settings/requests.ts'
 import { replaceMark, setMark } from '#features/basics/settings/set-mark.ts'
+import { getStatistics } from '#features/basics/statistics/queries.ts'
 import { fields } from '#web/kit/forms/fields.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
 import { uploadedImage } from '#web/kit/forms/read-form.ts'
@@ -14,13 +15,20 @@ import { fileSize } from '#web/ui/format.ts'
 import { attributes, html, type Part } from '#web/ui/html.ts'
 import { classOfHue, HUES } from '#web/ui/hues.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'
-import { saveForm } from '#web/ui/parts/actions.ts'
+import { saveBar } from '#web/ui/parts/actions.ts'
 import { chips, optionCards } from '#web/ui/parts/choices.ts'
 import { fileField, form } from '#web/ui/parts/fields.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'
 import { face } from '#web/ui/parts/lists.ts'
 import { showOperator } from '../sections.ts'
-import { type InstanceSettings, loadSettings, saveSettings, sourceOf } from './settings-values.ts'
+import {
+  changedSettings,
+  type InstanceSettings,
+  loadSettings,
+  saveSettings,
+  sourceOf,
+  type TypedSettings,
+} from './settings-values.ts'
 
 const SECTION_TEXTS = {
   trending: 'home.rising',
@@ -49,7 +57,7 @@ export function brandingPages(pages: Pages): void {
     options: { role: 'admin' },
     load: loadSettings,
     show: showBranding,
-    commands: { save: saveBranding, logo: saveLogo, 'remove-logo': removeLogo },
+    commands: { save: saveBranding, preview: previewBranding, logo: saveLogo, 'remove-logo': removeLogo },
     labels: {
       ...TEXTS.said,
       ...HOME.said,
@@ -63,10 +71,39 @@ export function brandingPages(pages: Pages): void {
 }
 
 async function saveBranding(request: OwnRequest, data: InstanceSettings, state: FormState): Promise<Outcome> {
+  await saveSettings(request, data, typedBranding(data, state))
+  return { done: 'saved' }
+}
+
+/** Shows the page itself, with its header, in the chosen name and colour, and the top of the home page. */
+async function previewBranding(request: OwnRequest, data: InstanceSettings, state: FormState): Promise<Outcome> {
+  const { page, deps, t } = request
+  const chosen = changedSettings(data, typedBranding(data, state))
+  const { accentHue: _, ...site } = page.site
+  const hue = chosen.accent_hue === undefined ? data.settings.accent_hue : chosen.accent_hue
+  const name = chosen.name === null ? deps.config.site.name : (chosen.name ?? site.name)
+  page.site = { ...site, name, ...(hue === null ? {} : { accentHue: hue }) }
+  const { projects, versions, authors } = await getStatistics(deps.dbRead)
+  const [heading, text] = [state.text('home_heading').trim(), state.text('home_text').trim()]
+  const sections = HOME_SECTIONS.filter((section) => state.list('home_sections').includes(section))
+  const content = html`<div class="stack close"><p class="strong"${attributes({ dir: heading !== '' && 'auto' })}>${heading || t('home.heading', { name })}</p>
+<p${attributes({ class: 'soft', dir: text !== '' && 'auto' })}>${text || t('home.figures', { projects, versions, authors })}</p>
+<p><span class="button main">${t('layout.publish')}</span> <span class="button">${t('sign-up')}</span></p>
+${sections.length > 0 && html`<p class="small soft">${new Intl.ListFormat(page.language.tag).format(sections.map((section) => t(SECTION_TEXTS[section])))}</p>`}</div>`
+  const preview = sheetPart({
+    id: 'preview',
+    title: t('ops.settings.preview'),
+    text: t('ops.settings.preview.text'),
+    content,
+  })
+  return showBranding(request, data, state, preview)
+}
+
+function typedBranding(data: InstanceSettings, state: FormState): TypedSettings {
   const hue = state.text('accent_hue')
   const { name, registration } = data.settings
   const typedName = state.text('name').trim()
-  await saveSettings(request, data, {
+  return {
     name: typedName === '' ? null : typedName === name ? name : typedName,
     accent_hue: hue === '' ? null : /^\d{1,3}$/.test(hue) ? Number(hue) : hue,
     home_heading: state.text('home_heading').trim(),
@@ -75,8 +112,7 @@ async function saveBranding(request: OwnRequest, data: InstanceSettings, state: 
     about: state.text('about'),
     currency: state.text('currency').trim(),
     registration: state.text('registration', registration),
-  })
-  return { done: 'saved' }
+  }
 }
 
 async function saveLogo({ deps, viewer, req }: OwnRequest): Promise<Outcome> {
@@ -90,14 +126,14 @@ async function removeLogo({ deps, viewer }: OwnRequest): Promise<Outcome> {
   return { done: 'saved' }
 }
 
-function showBranding(request: OwnRequest, data: InstanceSettings, state: FormState) {
+function showBranding(request: OwnRequest, data: InstanceSettings, state: FormState, preview?: Part) {
   const { page, t } = request
   return showOperator(request, {
     section: PATHS.operatorSettings,
     heading: t('ops.settings'),
     text: t('ops.settings.text'),
     form: state,
-    body: [logoPart(page, data, state), settingsForm(page, data, state)],
+    body: [preview, logoPart(page, data, state), settingsForm(page, data, state)],
   })
 }
 
@@ -110,9 +146,10 @@ function settingsForm(page: PageContext, data: InstanceSettings, state: FormStat
     about: { hint: t('ops.settings.markdown', { source: from('about') }) },
     currency: { hint: t('ops.settings.currency.hint', { source: from('currency') }) },
   })
-  return saveForm(page, {
-    path: PATHS.operatorSettings,
-    parts: [
+  const preview = html`<button name="do" value="preview">${t('ops.settings.preview')}</button>`
+  return form(page, {
+    action: pathTo(page, PATHS.operatorSettings),
+    content: [
       sheetPart({ id: 'texts', content: texts }),
       sheetPart({ id: 'home', title: t('ops.settings.home'), content: homeFields(page, data, state) }),
       sheetPart({
@@ -125,6 +162,7 @@ function settingsForm(page: PageContext, data: InstanceSettings, state: FormStat
         id: 'sign-up',
         content: registrationCards(page, state.text('registration', settings.registration), from('registration')),
       }),
+      saveBar(page, { more: preview }),
     ],
   })
 }

@@ -75,6 +75,28 @@ test('branding saves what differs, names the source of each value, and keeps wha
   assert.deepEqual((await settings()).set, ['registration'])
 })
 
+test('the preview shows the page in the chosen name and colour, and saves nothing', async () => {
+  const path = '/operator/settings'
+  const form = await operator.get(path)
+  const before = await settings()
+  const fields = { name: 'Cave of lanterns', accent_hue: '30', home_heading: HOSTILE, home_sections: ['newest'] }
+  const shown = await operator.sendFrom(form, path, { ...fields, do: 'preview' })
+  assertSays(shown, 200, 'Nothing is saved yet.')
+  assertValidHtml(shown.body)
+  assert.match(shown.body, /<html[^>]* class="h30"/)
+  assert.match(shown.body, /class="brand"[^>]*>.*<span>Cave of lanterns<\/span>/)
+  assert.match(shown.body, /name="name"[^>]* value="Cave of lanterns"/)
+  assert.ok(!shown.body.includes(HOSTILE))
+  assert.deepEqual(await settings(), before)
+  const later = await operator.get(path)
+  assert.doesNotMatch(later.body, /Cave of lanterns/)
+  assertSays(
+    await operator.sendFrom(form, path, { ...fields, accent_hue: '999', do: 'preview' }),
+    400,
+    'The colour must',
+  )
+})
+
 test('the home page gets its texts and sections; all sections are the default', async () => {
   const path = '/operator/settings'
   const form = await operator.get(path)

@@ -23,17 +23,24 @@ export function sourceOf(page: PageContext, { set }: InstanceSettings, name: key
   return set.includes(name) ? t('ops.source.operator') : t('ops.source.environment')
 }
 
-/** Saves the settings that differ from the current ones. An empty text resets a setting. */
+export type TypedSettings = Readonly<Record<string, string | number | boolean | null | readonly (string | object)[]>>
+
+/** Saves the settings that differ from the current ones. */
 export async function saveSettings(
   { deps, viewer }: OwnRequest,
-  { settings }: InstanceSettings,
-  typed: Readonly<Record<string, string | number | boolean | null | readonly (string | object)[]>>,
+  data: InstanceSettings,
+  typed: TypedSettings,
 ): Promise<void> {
+  await updateSettings(deps, actorOf(viewer), changedSettings(data, typed))
+}
+
+/** Returns the settings that differ from the current ones. An empty text resets a setting. @throws ApiError naming the field */
+export function changedSettings({ settings }: InstanceSettings, typed: TypedSettings): SettingsPatch {
   const current = settings as Readonly<Record<string, unknown>>
   const patch = Object.fromEntries(
     Object.entries(typed)
       .map(([name, value]) => [name, value === '' ? null : value] as const)
       .filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(current[name])),
   )
-  await updateSettings(deps, actorOf(viewer), checkValues(SettingsPatch, patch))
+  return checkValues(SettingsPatch, patch)
 }
