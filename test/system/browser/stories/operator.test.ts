@@ -68,7 +68,7 @@ async function signUp(page: Page, username: string): Promise<void> {
   await page.getByLabel('Username').fill(username)
   await page.getByLabel('Email address').fill(`${username}@example.org`)
   await page.getByLabel('Password').fill(PASSWORD)
-  // TERMS
+  await page.getByRole('checkbox', { name: /Terms/ }).check()
   await press(page, 'Sign up')
   const verification = await mail.arrived(`To: ${username}@example.org`)
   const [link = ''] = /http\S+flow=\w+/.exec(verification.replaceAll('=\r\n', '').replaceAll('=3D', '=')) ?? []
