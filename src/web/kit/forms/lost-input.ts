@@ -6,7 +6,7 @@ import { newSecret } from '#lib/access/tokens.ts'
 import type { ApiError } from '#lib/errors.ts'
 import { HOUR_MS } from '#lib/time.ts'
 import { callerOf } from '#platform/http/limits/client-address.ts'
-import { html } from '#web/ui/html.ts'
+import { html, type Part } from '#web/ui/html.ts'
 import { slip } from '#web/ui/parts/lists.ts'
 import { cookieName, cookieOptions } from '../cookies.ts'
 import type { OwnRequest } from '../pages.ts'
@@ -57,8 +57,21 @@ export async function restoredForm({ deps, req, page, query }: OwnRequest): Prom
 }
 
 /** Shows that the page does not exist, with the texts that the user entered. */
-export function showLostForm({ show, req, t }: OwnRequest, error: ApiError): FastifyReply {
+export function showLostForm(request: OwnRequest, error: ApiError): FastifyReply {
+  const { show, req, t } = request
   const texts = Object.entries(fieldsToKeep(req.body)).filter(([name, value]) => value !== '' && name !== 'was')
+  const title = t('error.404')
+  return show({
+    status: error.status,
+    title,
+    body: slip(html`<h1>${title}</h1>
+<p>${t('work.absent')}</p>
+${lostTexts(request, texts)}`),
+  })
+}
+
+/** Renders submitted texts, by the names of their fields, so that the user can copy them. */
+export function lostTexts({ t }: OwnRequest, texts: readonly (readonly [string, string | readonly string[]])[]): Part {
   const areas = texts.map(
     (
       [name, value],
@@ -66,12 +79,5 @@ export function showLostForm({ show, req, t }: OwnRequest, error: ApiError): Fas
     ) => html`<div class="field"><label for="lost-${index}">${name}</label><textarea id="lost-${index}" readonly>
 ${[value].flat().join('\n')}</textarea></div>`,
   )
-  const title = t('error.404')
-  return show({
-    status: error.status,
-    title,
-    body: slip(html`<h1>${title}</h1>
-<p>${t('work.absent')}</p>
-${areas.length > 0 && html`<p>${t('work.lost')}</p>${areas}`}`),
-  })
+  return areas.length > 0 && html`<p>${t('work.lost')}</p>${areas}`
 }

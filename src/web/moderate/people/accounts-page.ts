@@ -7,6 +7,7 @@ import { emailDomain } from '#features/community/moderation/accounts/views.ts'
 import { listCleanups } from '#features/community/moderation/cleanup/queries.ts'
 import { CLEANUP_UNDO_MS } from '#features/community/moderation/cleanup/requests.ts'
 import { type FormState, formPage } from '#web/kit/forms/form-page.ts'
+import { lostTexts } from '#web/kit/forms/lost-input.ts'
 import { attempt } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
@@ -102,7 +103,7 @@ function showAccounts(request: OwnRequest, area: AccountArea, data: AccountsData
     total,
     form,
     notice: { count: Number(query('count')) || 0, kept: Number(query('kept')) || 0 },
-    notes: wrong !== undefined && errorSummary(page, [wrong]),
+    notes: wrong === undefined ? unsentMessage(request, form) : errorSummary(page, [wrong]),
     ...(wrong === undefined ? {} : { status: wrong.status }),
     body: [
       cleanupsPart(request, area, data),
@@ -111,6 +112,13 @@ function showAccounts(request: OwnRequest, area: AccountArea, data: AccountsData
       pager(page, { current: choice.page, last: Math.max(1, Math.ceil(total / ACCOUNTS_MAX)), href }),
     ],
   })
+}
+
+/** Returns the message of a cleanup that did nothing, because others have cleaned up all its accounts. */
+function unsentMessage(request: OwnRequest, form: FormState): Part {
+  const message = form.text('message').trim()
+  const isUnsent = form.refusal?.status === 409 && message !== ''
+  return isUnsent && html`<div class="part">${lostTexts(request, [[request.t('moderate.message'), message]])}</div>`
 }
 
 function filters({ page, viewer }: OwnRequest, { choice, wrong }: AccountsData): Markup {

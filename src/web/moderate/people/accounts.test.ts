@@ -48,7 +48,9 @@ test('a moderator finds accounts, sees what would happen, marks them as spam and
   assertSays(list, 200, 'Marked as spam: 2 accounts')
   assert.deepEqual([await status(first.project), await status(second.project)], ['rejected', 'rejected'])
   const again = await moderator.sendFrom(refused, filtered, { ...send, message: 'Spam', reply: '' })
+  assertValidHtml(again.body)
   assertSays(again, 409, 'None of these accounts can be cleaned up')
+  assertSays(again, 409, /readonly>\s*Spam<\/textarea>/)
   const cleanup = /name="cleanup" value="(\w+)"/.exec(list.body)?.[1] ?? ''
   const undone = await moderator.sendFrom(list, filtered, { do: 'undo', cleanup })
   assertSays(await moderator.get(String(undone.headers.location)), 200, '2 accounts are restored.')
