@@ -27,6 +27,7 @@ export const MAIL_PAGES = {
   notificationEmails: '/account/notifications',
   unsubscribe: '/account/unsubscribe',
   signUp: '/account/sign-up',
+  newProject: '/new/project',
 } as const
 
 type Block = string | { link: string; label: string }
@@ -110,6 +111,13 @@ export function tokenLeakedMail(context: MailContext & { tokenKind: TokenKind; u
   const place = context.url === null ? '' : ` It was found at ${context.url}.`
   const sentence = `${what} of your account was reported as leaked, so it was revoked.${place} Check what it was used for, and remove it from where it was published.`
   return securityMail(context, 'account had a leaked token', sentence)
+}
+
+export function approvedMail(context: MailContext): MailContent {
+  return compose(context, `Your ${context.siteName} account is approved`, [
+    'A moderator has approved your account. You can now publish:',
+    { link: new URL(`${context.baseUrl}${MAIL_PAGES.newProject}`).href, label: 'Publish a project' },
+  ])
 }
 
 /** `until` is null for a suspension without an end. */

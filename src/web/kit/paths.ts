@@ -45,7 +45,6 @@ export const PATHS = {
   revenue: '/dashboard/revenue',
   affiliates: '/dashboard/affiliates',
   publish: '/dashboard/publish',
-  newProject: '/new/project',
   newOrganization: '/new/organization',
   newCollection: '/new/collection',
   moderation: '/moderation',

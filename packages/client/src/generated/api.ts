@@ -4614,7 +4614,7 @@ export interface paths {
         put?: never;
         /**
          * Approve accounts that wait
-         * @description Only if `approve_accounts` is set, new accounts wait. Accounts that do not wait stay as they are.
+         * @description Only if `approve_accounts` is set, new accounts wait. Accounts that do not wait stay as they are. Notifies the users by email.
          *
          *     Requires a token with `USER_WRITE`. Moderators and admins only.
          */

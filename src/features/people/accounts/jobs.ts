@@ -23,7 +23,7 @@ declare module '#platform/jobs/queue.ts' {
     'accounts.expire': NoPayload
     'accounts.send-mail':
       | { kind: 'verify-email' | 'password-changed' | 'two-factor-enabled' | 'two-factor-removed'; account_id: string }
-      | { kind: 'suspended' | 'unsuspended' | 'deletion-pending' | 'deletion-undone'; account_id: string }
+      | { kind: 'approved' | 'suspended' | 'unsuspended' | 'deletion-pending' | 'deletion-undone'; account_id: string }
       | { kind: 'reset-password'; account_id: string | null }
       | {
           kind: 'email-changed'
@@ -111,6 +111,7 @@ const COMPOSERS: { [Kind in MailJob['kind']]: (mail: Mail, job: MailJob & { kind
   'password-changed': ({ context }) => messages.passwordChangedMail(context),
   'two-factor-enabled': ({ context }) => messages.twoFactorEnabledMail(context),
   'two-factor-removed': ({ context }) => messages.twoFactorRemovedMail(context),
+  approved: ({ account, context }) => (account.awaits_approval ? undefined : messages.approvedMail(context)),
   suspended: ({ deps, account, context }) => {
     if (!isSuspended(account, deps.now())) return undefined
     const { suspension_reason: reason, suspended_until: until } = account

@@ -2,9 +2,10 @@ import type { Viewer } from '#features/basics/access/viewer.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudits } from '#features/basics/audit/record-audit.ts'
 import { transaction } from '#platform/cache/transaction.ts'
+import { enqueueEach } from '#platform/jobs/queue.ts'
 import type { Deps } from '#ports/deps.ts'
 
-/** Approves accounts that wait, which can then publish. Returns their number; accounts that do not wait stay as they are. */
+/** Approves accounts that wait, which can then publish, and notifies the users by email. Returns their number; accounts that do not wait stay as they are. */
 export async function approveAccounts(
   deps: Pick<Deps, 'db' | 'cache'>,
   viewer: Viewer,
@@ -23,6 +24,8 @@ export async function approveAccounts(
       tx,
       rows.map(({ id }) => ({ action: 'account.approved', actor, subject: { kind: 'user', id } })),
     )
+    const mails = rows.map(({ id }) => ({ kind: 'approved' as const, account_id: id }))
+    if (mails.length > 0) await enqueueEach(tx, 'accounts.send-mail', mails)
     changed.add('user', ...rows.map(({ id }) => id))
     return rows.length
   })

@@ -35,7 +35,8 @@ export function accountListRoutes(app: App, deps: Pick<Deps, 'db' | 'cache' | 'n
     schema: {
       operationId: 'approveAccounts',
       summary: 'Approve accounts that wait',
-      description: 'Only if `approve_accounts` is set, new accounts wait. Accounts that do not wait stay as they are.',
+      description:
+        'Only if `approve_accounts` is set, new accounts wait. Accounts that do not wait stay as they are. Notifies the users by email.',
       body: ApprovalInput,
       response: { 200: ApprovedView },
     },

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { DAY_MS, HOUR_MS } from '#lib/time.ts'
 import { ADMIN_KEY, BYPASS_KEY, testApp } from '#test/support/app/test-app.ts'
-import { assertError, PASSWORD, statuses } from '#test/support/http/account-steps.ts'
+import { assertError, mailsTo, PASSWORD, statuses } from '#test/support/http/account-steps.ts'
 import { form, projectData } from '#test/support/http/forms.ts'
 
 const t = await testApp()
@@ -118,6 +118,8 @@ test('a new account that waits signs in and cannot publish, until a moderator ap
   const both = await Promise.all([approve(), approve()])
   assert.deepEqual(both.map((answer) => answer.json().count).sort(), [0, 1])
   assert.equal((await create({ token }, 'in-time')).statusCode, 201)
+  const { email } = (await own.get('/v3/user')).json()
+  assert.equal((await mailsTo(t, email, /account is approved/)).length, 1)
   await set({ approve_accounts: null })
 })
 
