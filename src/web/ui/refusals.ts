@@ -38,7 +38,7 @@ const TABLE: readonly (readonly [pattern: RegExp, key: MessageKey])[] = [
   // Whole sentences.
   [/^This service does not accept new accounts from your network$/, 'refusal.blocked-network'],
   [/^Too many new accounts from your network\b/, 'refusal.sign-ups'],
-  [/^A moderator must approve your account before you can create this$/, 'refusal.approval'],
+  [/^A moderator must approve your account before you can publish$/, 'refusal.approval'],
   [/^The username or the password is wrong$/, 'refusal.sign-in'],
   [/^The password is wrong$/, 'refusal.password'],
   [/^The code is wrong(?:, or the sign-in has expired)?$/, 'refusal.code'],

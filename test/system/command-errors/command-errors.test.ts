@@ -141,8 +141,11 @@ const CASES: readonly Case[] = [
 for (const { name, skip, surroundings, mustFail } of CASES) {
   test(`with ${name}, every command that fails names the problem and the remedy`, { skip }, async () => {
     const place = surroundings()
-    // Each case turns it off.
-    await database.pool.query('update account set totp_secret = $1 where username = $2', ['A'.repeat(32), 'mira'])
+    // Each case turns it off, and changes the name.
+    await database.pool.query('update account set totp_secret = $1, username = $2 where lower(username) = $2', [
+      'A'.repeat(32),
+      'mira',
+    ])
     const outcomes = [...(await runAll(place, commandLines(place.dataDir))), await serve(place)]
     for (const outcome of outcomes) assertExplained(outcome)
     const worked = outcomes.filter(({ code }) => code === 0).map(({ args }) => findCommand(args)?.command.name ?? '')
@@ -201,7 +204,7 @@ function commandLines(dataDir: string): string[][] {
     'user password-link': ['mira'],
     'user two-factor-reset': ['mira', '--reason', 'A test'],
     'user email': ['mira', 'mira@example.org'],
-    'user rename': ['mira', 'nora'],
+    'user rename': ['mira', 'Mira'],
     'user export': ['mira'],
     'invitation create': [],
     'invitation list': [],

@@ -16,8 +16,12 @@ export function requireVerifiedEmail(deps: Pick<Deps, 'config'>, viewer: Pick<Vi
   throw forbidden('Verify your email address first. Open its link, or request another one.')
 }
 
+/** Whether the account waits for the approval of a moderator. Moderators and admins do not wait. */
+export function mustAwaitApproval(viewer: Pick<Viewer, 'awaitsApproval' | 'role'> | null): boolean {
+  return viewer?.awaitsApproval === true && viewer.role === 'developer'
+}
+
 /** Requires an approved account. @throws ApiError 403 for an account that waits for a moderator */
-export function requireApproved(account: { awaits_approval: boolean } | undefined): void {
-  if (account?.awaits_approval === true)
-    throw forbidden('A moderator must approve your account before you can create this')
+export function requireApproved(viewer: Pick<Viewer, 'awaitsApproval' | 'role'>): void {
+  if (mustAwaitApproval(viewer)) throw forbidden('A moderator must approve your account before you can publish')
 }

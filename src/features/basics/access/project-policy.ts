@@ -9,6 +9,7 @@ import {
 import { isAdmin, isModerator, type MembershipViewer, type Viewer } from '#features/basics/access/viewer.ts'
 import { forbidden } from '#lib/errors.ts'
 import { isPublicStatus, isSearchableStatus, PUBLIC_STATUSES } from '#taxonomy/project-status.ts'
+import { mustAwaitApproval, requireApproved } from './email-policy.ts'
 
 /** The columns of a project that determine its visibility. */
 export type ProjectFacts = { id: string; status: string; team_id: string; organization_id: string | null }
@@ -47,11 +48,12 @@ export function isListedFor(
 }
 
 /**
- * Returns the viewer's permission bits from the first rule that applies: admins have all; accepted members of the
- * project have those of their row; accepted members of its organization have those of their row; moderators have a few.
+ * Returns the viewer's permission bits from the first rule that applies: admins have all; accounts that wait for approval
+ * have none; accepted members of the project have those of their row; accepted members of its organization have those of their row; moderators have a few.
  */
 export function projectPermissions(viewer: Viewer | null, membership: Membership): number {
   if (isAdmin(viewer)) return ALL_PROJECT_PERMISSIONS
+  if (mustAwaitApproval(viewer)) return 0
   if (membership.project?.accepted === true) return membership.project.permissions
   if (membership.organization?.accepted === true) return membership.organization.permissions
   return isModerator(viewer) ? MODERATOR_PROJECT_PERMISSIONS : 0
@@ -68,8 +70,9 @@ export function capMembership({ project, organization }: Membership, maker: Memb
   }
 }
 
-/** Requires a permission on a project. @throws ApiError 403 naming the permission. */
+/** Requires a permission on a project. @throws ApiError 403 naming the permission, or for an account that waits for approval. */
 export function requirePermission(viewer: Viewer, membership: Membership, permission: ProjectPermission): void {
+  requireApproved(viewer)
   requireProjectPermission(projectPermissions(viewer, membership), permission)
 }
 

@@ -9,6 +9,7 @@ import {
 } from '#features/basics/access/permissions.ts'
 import { isAdmin, isModerator, type Viewer } from '#features/basics/access/viewer.ts'
 import { forbidden } from '#lib/errors.ts'
+import { mustAwaitApproval } from './email-policy.ts'
 
 /** The columns of a team member that determine permissions and visibility. */
 export type MemberFacts = {
@@ -20,11 +21,12 @@ export type MemberFacts = {
 }
 
 /**
- * Returns the viewer's permission bits in an organization from the first rule that applies: admins have all; accepted
- * members have those of their row, even if they are moderators; moderators have a few.
+ * Returns the viewer's permission bits in an organization from the first rule that applies: admins have all; accounts that
+ * wait for approval have none; accepted members have those of their row, even if they are moderators; moderators have a few.
  */
 export function organizationPermissions(viewer: Viewer | null, row: MemberFacts | undefined): number {
   if (isAdmin(viewer)) return ALL_ORGANIZATION_PERMISSIONS
+  if (mustAwaitApproval(viewer)) return 0
   if (row?.accepted === true) return row.organization_permissions ?? 0
   return isModerator(viewer) ? MODERATOR_ORGANIZATION_PERMISSIONS : 0
 }
@@ -32,6 +34,7 @@ export function organizationPermissions(viewer: Viewer | null, row: MemberFacts 
 /** Returns a member's permission bits on the projects of an organization, which they can also grant to others. */
 export function defaultProjectPermissions(viewer: Viewer | null, row: MemberFacts | undefined): number {
   if (isAdmin(viewer)) return ALL_PROJECT_PERMISSIONS
+  if (mustAwaitApproval(viewer)) return 0
   return row?.accepted === true ? row.permissions : 0
 }
 

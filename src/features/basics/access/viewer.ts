@@ -13,6 +13,8 @@ export type Viewer = {
   readonly id: string
   readonly role: Role
   readonly emailVerified: boolean
+  /** Whether a moderator must approve the account before it can publish. Default: false */
+  readonly awaitsApproval?: boolean
   /** Scopes of the token. A session has every scope. */
   readonly scopes: ScopeBits
   /** Key of the caller's IP address (`addressKey`), for queues that serve callers in turn. */

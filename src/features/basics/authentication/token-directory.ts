@@ -39,6 +39,7 @@ type AccountEntry = {
   id: string
   role: Role
   emailVerified: boolean
+  awaitsApproval: boolean
   isService: boolean
   suspendedUntilMs: number | null
   revision: number
@@ -108,6 +109,7 @@ export function createTokenDirectory(options: TokenDirectoryOptions): TokenDirec
       id: account.id,
       role: account.role,
       emailVerified: account.emailVerified,
+      awaitsApproval: account.awaitsApproval,
       scopes: token.scopes,
       caller: addressKey(req.clientAddress),
       address: req.clientAddress,
@@ -229,7 +231,16 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
 async function listAccounts(db: Db, ids: string[]): Promise<AccountEntry[]> {
   const rows = await db
     .selectFrom('account')
-    .select(['id', 'role', 'email_verified', 'service_of', 'suspended_at', 'suspended_until', 'revision'])
+    .select([
+      'id',
+      'role',
+      'email_verified',
+      'awaits_approval',
+      'service_of',
+      'suspended_at',
+      'suspended_until',
+      'revision',
+    ])
     .where('id', 'in', ids)
     .where('deletion_due', 'is', null)
     .execute()
@@ -237,6 +248,7 @@ async function listAccounts(db: Db, ids: string[]): Promise<AccountEntry[]> {
     id: row.id,
     role: row.role as Role,
     emailVerified: row.email_verified,
+    awaitsApproval: row.awaits_approval,
     isService: row.service_of !== null,
     suspendedUntilMs: row.suspended_at === null ? null : (row.suspended_until?.getTime() ?? Number.POSITIVE_INFINITY),
     revision: row.revision,

@@ -39,7 +39,7 @@ export async function checkQuota(tx: Tx, config: QuotaConfig, owner: Owner, kind
     .where('id', '=', owner.id)
     .forNoKeyUpdate()
     .executeTakeFirst()
-  requireApproved(account)
+  requireApproved({ ...owner, awaitsApproval: account?.awaits_approval === true })
   if (kind === 'projects' && owner.role === 'developer') await requireFirstProjects(tx, owner.id)
   const { current, max } = await getQuota(tx, config, owner, kind)
   if (max !== null && current >= max) {

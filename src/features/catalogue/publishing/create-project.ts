@@ -1,6 +1,6 @@
 // Creates a project with its first versions. `createProject` shows all steps in order.
 
-import { requireVerifiedEmail } from '#features/basics/access/email-policy.ts'
+import { requireApproved, requireVerifiedEmail } from '#features/basics/access/email-policy.ts'
 import type { Viewer } from '#features/basics/access/viewer.ts'
 import { withStoredImages } from '#features/basics/images/hosted-image.ts'
 import { checkQuota } from '#features/basics/limits/quota.ts'
@@ -41,6 +41,7 @@ export async function createProject(
   viewer: Viewer,
   receive: (describe: (data: unknown) => Promise<NewProject>) => Promise<ReceivedFiles<NewProject>>,
 ): Promise<CachedProject> {
+  requireApproved(viewer)
   requireVerifiedEmail(deps, viewer)
   let uploads = NO_UPLOADS
   const { description: project, parts: sent } = await receive(async (data) => {

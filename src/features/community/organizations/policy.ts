@@ -1,5 +1,6 @@
 // Decides who may change an organization and its projects.
 
+import { requireApproved } from '#features/basics/access/email-policy.ts'
 import type { OrganizationPermission } from '#features/basics/access/permissions.ts'
 import { isMember, type Membership } from '#features/basics/access/project-policy.ts'
 import {
@@ -19,6 +20,7 @@ export function requirePermissionIn(
   member: MemberFacts | undefined,
   permission: OrganizationPermission,
 ): void {
+  requireApproved(viewer)
   requireOrganizationPermission(organizationPermissions(viewer, member), permission)
 }
 

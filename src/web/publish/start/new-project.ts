@@ -1,7 +1,7 @@
 // The form for a new project. It creates a draft, which the settings pages complete.
 
 import type { FastifyReply } from 'fastify'
-import { mustVerifyEmail } from '#features/basics/access/email-policy.ts'
+import { mustAwaitApproval, mustVerifyEmail } from '#features/basics/access/email-policy.ts'
 import { listSimilarProjects } from '#features/catalogue/projects/similar/queries.ts'
 import { suggestSlug } from '#features/catalogue/projects/similar/suggest-slug.ts'
 import { type SimilarProjectView, toSimilarProjectView } from '#features/catalogue/projects/similar/views.ts'
@@ -100,13 +100,17 @@ async function showNewProject(request: OwnRequest, data: Start, state: FormState
   const suggestion = isNamed ? await suggestSlug(deps.db, name) : ''
   const rows = isNamed ? await listSimilarProjects(deps.db, viewer, { name: name.slice(0, 64) }) : []
   const similar = rows.map((row) => toSimilarProjectView(row, deps))
+  const isWaiting = mustAwaitApproval(viewer)
   return showWork(request, {
     title: t('publish.new.title'),
     subject: { name: t('publish.new.title'), crumbs: [{ path: PATHS.dashboard, label: t('publish.dashboard') }] },
     form: state,
-    notes: mustVerifyEmail(deps, viewer) ? note(page, 'warn', html`<p>${t('publish.new.unverified')}</p>`) : undefined,
+    notes: [
+      isWaiting && note(page, 'warn', html`<p>${t('settings.awaits-approval')}</p>`),
+      mustVerifyEmail(deps, viewer) && note(page, 'warn', html`<p>${t('publish.new.unverified')}</p>`),
+    ],
     body: html`${sheetHead({ title: t('publish.new.heading'), text: t('publish.new.text') })}
-${draftForm(request, data, { state, suggestion, similar })}`,
+${(!isWaiting || state.isSubmitted) && draftForm(request, data, { state, suggestion, similar })}`,
   })
 }
 

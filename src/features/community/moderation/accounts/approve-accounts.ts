@@ -27,6 +27,7 @@ export async function approveAccounts(
     const mails = rows.map(({ id }) => ({ kind: 'approved' as const, account_id: id }))
     if (mails.length > 0) await enqueueEach(tx, 'accounts.send-mail', mails)
     changed.add('user', ...rows.map(({ id }) => id))
+    changed.add('viewer', ...rows.map(({ id }) => id))
     return rows.length
   })
 }

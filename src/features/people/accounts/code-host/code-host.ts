@@ -102,12 +102,12 @@ function noResponse(cause?: unknown): ApiError {
 async function findViewer(db: Db, hostId: string, now: Date): Promise<Caller | undefined> {
   const row = await db
     .selectFrom('account')
-    .select(['id', 'role', 'email_verified'])
+    .select(['id', 'role', 'email_verified', 'awaits_approval'])
     .where('code_host_id', '=', hostId)
     .where('deletion_due', 'is', null)
     .where((eb) => eb.or([eb('suspended_at', 'is', null), eb('suspended_until', '<=', now)]))
     .executeTakeFirst()
   if (row === undefined) return undefined
-  const { id, role, email_verified: emailVerified } = row
-  return { id, role, emailVerified, scopes: GRANTABLE_SCOPES, token: { kind: 'code-host', id: hostId } }
+  const { id, role, email_verified: emailVerified, awaits_approval: awaitsApproval } = row
+  return { id, role, emailVerified, awaitsApproval, scopes: GRANTABLE_SCOPES, token: { kind: 'code-host', id: hostId } }
 }

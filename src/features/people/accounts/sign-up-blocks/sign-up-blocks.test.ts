@@ -4,7 +4,8 @@ import { after, test } from 'node:test'
 import { DAY_MS, HOUR_MS } from '#lib/time.ts'
 import { ADMIN_KEY, BYPASS_KEY, testApp } from '#test/support/app/test-app.ts'
 import { assertError, mailsTo, PASSWORD, statuses } from '#test/support/http/account-steps.ts'
-import { form, projectData } from '#test/support/http/forms.ts'
+import { form, modJar, projectData, versionData } from '#test/support/http/forms.ts'
+import { assertSays, visitor } from '#test/support/http/visitor.ts'
 
 const t = await testApp()
 after(() => t.close())
@@ -110,6 +111,23 @@ test('a new account that waits signs in and cannot publish, until a moderator ap
   assertError(await own.post('/v3/collection', { name: 'Too early', projects: [] }), 403, 'unauthorized')
   const organization = { slug: 'too-early', name: 'Too early', description: 'It is' }
   assertError(await own.post('/v3/organization', organization), 403, 'unauthorized')
+  // As a member of a team, the account cannot publish or change anything either.
+  const { teamId, id: project } = await t.make.project({ status: 'draft' })
+  await t.make.member({ teamId, accountId: id })
+  const upload = async () => {
+    const data = versionData({ project_id: project })
+    const version = await form(data, [{ name: 'file', bytes: modJar('waiting') }])
+    return own.post('/v3/version', version.payload, { headers: version.headers })
+  }
+  const edit = () => own.patch(`/v3/project/${project}`, { summary: 'Lights the deep.' })
+  for (const refused of [await upload(), await edit()]) assertError(refused, 403, 'unauthorized')
+  assert.equal((await upload()).json().description, 'A moderator must approve your account before you can publish')
+  const site = visitor(t, token)
+  const start = await site.get('/new/project')
+  assertSays(start, 200, 'A moderator must approve your account')
+  assert.ok(!start.body.includes('name="slug"'))
+  for (const path of ['/new/collection', '/new/organization'])
+    assertSays(await site.get(path), 200, 'A moderator must approve your account')
   const mira = t.as(await t.make.account({ role: 'moderator' }))
   const waiting = (await mira.get('/_internal/moderation/users', { query: { waiting: true } })).json()
   assert.deepEqual([waiting.total, waiting.users[0].id, waiting.users[0].waiting], [1, id, true])
@@ -118,6 +136,9 @@ test('a new account that waits signs in and cannot publish, until a moderator ap
   const both = await Promise.all([approve(), approve()])
   assert.deepEqual(both.map((answer) => answer.json().count).sort(), [0, 1])
   assert.equal((await create({ token }, 'in-time')).statusCode, 201)
+  assert.equal((await edit()).statusCode, 204)
+  assert.equal((await upload()).statusCode, 201)
+  assertSays(await site.get('/new/project'), 200, 'name="slug"')
   const { email } = (await own.get('/v3/user')).json()
   assert.equal((await mailsTo(t, email, /account is approved/)).length, 1)
   await set({ approve_accounts: null })
