@@ -26,6 +26,7 @@ import { createPack, showPack } from './pack/pack-page.ts'
 import { showCollection, showOrganization, showUser } from './people/people.ts'
 import { createCardHandler } from './project/card.ts'
 import { showDependencies, showUsedBy } from './project/dependencies-page.ts'
+import { sendDownload } from './project/download.ts'
 import { showGallery } from './project/gallery-page.ts'
 import { showProject } from './project/project-page.ts'
 import { followFromPage, saveFromPage, showSave } from './project/save.ts'
@@ -178,6 +179,7 @@ const PROJECT_PAGES: readonly (OpenOptions & { path: string; name: string; show:
     cached: 'for-a-second',
   },
   { path: '/statistics.csv', name: 'siteStatisticsCsv', show: sendStatisticsCsv },
+  { path: '/download', name: 'siteDownload', show: sendDownload, cost: COSTS.resolve, shows: false },
 ]
 
 function projectPages(pages: Pages, taxonomy: Taxonomy): void {

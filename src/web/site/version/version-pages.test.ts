@@ -215,3 +215,40 @@ test('5,000 versions need no more statements than 5', async () => {
   assert.ok(Math.max(...lots) <= 14, lots.join(' '))
   assertSays(await visitor(t).get('/mod/many/versions?page=100'), 200, 'aria-current="page">100<')
 })
+
+test('an address for scripts leads to the newest file for a loader and a game version', async () => {
+  const reader = visitor(t)
+  const lamp = await t.make.project({ owner, slug: 'torch' })
+  const made = async (of: object) => {
+    const version = await t.make.version({ project: lamp, ...of })
+    await t.make.file({ version, project: lamp, bytes: makeZip([{ name: 'a', data: version.id }]) })
+    return (await t.anyone.get(`/v3/version/${version.id}`)).json().files[0].url
+  }
+  const old = await made({ loaders: ['fabric'], game_versions: ['1.19.2'] })
+  const newer = await made({ loaders: ['fabric'], game_versions: ['1.20.1'] })
+  const forge = await made({ loaders: ['forge'], game_versions: ['1.20.1'] })
+  for (const [query, url] of [
+    ['', forge],
+    ['?loader=fabric', newer],
+    ['?loader=forge', forge],
+    ['?game_version=1.19.2', old],
+    ['?loader=fabric&game_version=1.20.1', newer],
+  ] as const) {
+    const answer = await reader.get(`/mod/torch/download${query}`)
+    assert.deepEqual([answer.statusCode, answer.headers.location], [302, url], query)
+    assert.equal(answer.headers['cache-control'], 'no-cache')
+  }
+  const none = await reader.get('/mod/torch/download?loader=forge&game_version=1.19.2')
+  assert.deepEqual([none.statusCode, none.body], [404, 'No version of this project matches\n'])
+  for (const name of ['loader', 'game_version']) {
+    const refused = await reader.get(`/mod/torch/download?${name}=x`)
+    assert.equal(refused.statusCode, 400)
+    assert.match(refused.body, new RegExp(`^${name} must be `))
+  }
+  const moved = await reader.get('/plugin/torch/download?loader=fabric')
+  assert.deepEqual([moved.statusCode, moved.headers.location], [301, '/mod/torch/download?loader=fabric'])
+  await t.deps.db.updateTable('project').set({ status: 'draft' }).where('id', '=', lamp.id).execute()
+  t.deps.cache.clear()
+  assert.equal((await reader.get('/mod/torch/download')).statusCode, 404)
+  assert.equal((await visitor(t, owner.token).get('/mod/torch/download')).statusCode, 302)
+})

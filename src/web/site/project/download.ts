@@ -1,0 +1,32 @@
+// The file of a project for scripts: an address that leads to the newest version for a loader and a game version.
+import type { FastifyReply } from 'fastify'
+import type { CachedProject } from '#features/catalogue/projects/lookup/project-cache.ts'
+import { chooseOffered } from '#features/catalogue/resolve/choose-required.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
+import type { PageRequest } from '#web/kit/request.ts'
+import { primaryFile, setupFilter } from './offer.ts'
+
+/** Sends a text instead of a page, because scripts read it. */
+const refuse = (reply: FastifyReply, status: 400 | 404, text: string): FastifyReply =>
+  reply.status(status).header('cache-control', 'no-cache').type('text/plain; charset=utf-8').send(`${text}\n`)
+
+/**
+ * Leads to the primary file of the version that the page of the project would offer. A loader that has no meaning for the
+ * project, such as one of mods for a resource pack, is ignored. Sends 404 if no version matches.
+ */
+export async function sendDownload(request: PageRequest, project: CachedProject): Promise<FastifyReply> {
+  const { deps, viewer, query, reply } = request
+  const [loader, gameVersion] = [query('loader'), query('game_version')]
+  const { loaders, fields } = deps.taxonomy
+  if (loader !== '' && !loaders.has(loader)) return refuse(reply, 400, 'loader must be a name of GET /v3/tag/loader')
+  if (gameVersion !== '' && fields.get('game_versions')?.enumValues?.has(gameVersion) !== true) {
+    const list = 'GET /v3/loader_field?loader_field=game_versions'
+    return refuse(reply, 400, `game_version must be a value of ${list}`)
+  }
+  const view = viewOf(project)
+  const filter = setupFilter(deps.taxonomy, { loader, gameVersion }, view.project_types)
+  const offered = await chooseOffered(deps, viewer, view.id, filter)
+  const file = offered === undefined ? undefined : primaryFile(viewOf(offered.version))
+  if (file === undefined) return refuse(reply, 404, 'No version of this project matches')
+  return reply.header('cache-control', 'no-cache').redirect(file.url, 302)
+}
