@@ -37,6 +37,7 @@ export interface Account {
   email: string | null;
   email_verified: Generated<boolean>;
   id: string;
+  language: string | null;
   password_hash: string | null;
   password_is_temporary: Generated<boolean>;
   payout_handle: string | null;

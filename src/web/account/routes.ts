@@ -1,6 +1,11 @@
 // The account pages: sign-up and sign-in, consent, settings. They work without scripts, use the commands of the API and
 // have no additional rules. See docs/contributors/pages.md.
 
+import { createConfirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
+import { endLostAccess } from '#features/people/revocation/end-access.ts'
+import { updateUser } from '#features/people/users/update-user.ts'
+import { listCachedUsers } from '#features/people/users/user-cache.ts'
+import { offeredTag } from '#lib/languages.ts'
 import type { App } from '#platform/http/server.ts'
 import { ANNOUNCEMENT_KEY, writeChoice } from '#web/kit/cookies.ts'
 import { registerArea } from '#web/kit/pages.ts'
@@ -49,11 +54,23 @@ export function accountPages(app: App, web: WebDeps): void {
 }
 
 /** The form for theme and language in the footer of every page, and the form that hides the announcement without scripts. */
-async function savePreferences({ deps, reply, page, field, redirect }: PageRequest) {
+async function savePreferences(request: PageRequest) {
+  const { deps, reply, page, field, redirect } = request
   const [theme, language, announcement] = [field('theme'), field('language'), field('announcement')]
   if (THEMES.some((name) => name === theme)) writeChoice(reply, deps.config, { name: 'theme', value: theme })
   if (languageOf(language) !== undefined) writeChoice(reply, deps.config, { name: 'language', value: language })
   if (ANNOUNCEMENT_KEY.test(announcement))
     writeChoice(reply, deps.config, { name: 'announcement', value: announcement })
+  await saveLanguage(request, language)
   return redirect(ownPath(field('return')) ?? page.site.paths.home)
+}
+
+/** Stores the language of the site for the account of a signed-in user. */
+async function saveLanguage({ deps, accounts, viewer }: PageRequest, tag: string): Promise<void> {
+  const language = offeredTag(tag)
+  if (viewer === null || language === undefined) return
+  const [user] = await listCachedUsers(deps, [viewer.id])
+  if (user?.private.language === language) return
+  const commands = { ...deps, endLostAccess, confirmOwner: createConfirmOwner(accounts) }
+  await updateUser(commands, viewer, { name: viewer.id, patch: { language } })
 }

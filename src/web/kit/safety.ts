@@ -13,7 +13,7 @@ import { PATHS } from './paths.ts'
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * Whether the form carries no token. Only for forms that change nothing but the look, so that their pages can be
+     * Whether the form carries no token. Only for forms that change nothing but the look and the language, so that their pages can be
      * cached, and for forms with a key in the URL, which mail programs send.
      */
     tokenless?: boolean

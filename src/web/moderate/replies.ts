@@ -30,6 +30,18 @@ ${boxes}
 </div><button class="tight" name="do" value="insert" data-key="i" formnovalidate>${t('moderate.replies.insert')} <kbd class="hotkey" aria-hidden="true">I</kbd></button></fieldset>`
 }
 
+/** Returns the replies in a language before all others. Their keys begin with it too. */
+export function inLanguage(replies: readonly ReplyRow[], tag: string | null | undefined): ReplyRow[] {
+  return replies.toSorted((a, b) => Number(b.language === tag) - Number(a.language === tag))
+}
+
+/** Says which language the owner reads; nothing if it is unknown. */
+export function ownerLanguage({ language: { t } }: PageContext, tag: string | null | undefined): Part {
+  if (tag === null || tag === undefined) return null
+  const { name } = languageOf(tag) ?? { name: tag }
+  return html`<span class="soft">${t('moderate.owner.language', { name })}</span>`
+}
+
 type Subject = { project?: Parameters<typeof projectPath>[0] & { name: string }; version?: string; file?: string }
 
 /** Returns the message with the selected replies at its end. Placeholders without a value stay as they are. */

@@ -1,6 +1,7 @@
 // The languages of the pages. Texts are ICU messages, in one folder per language with one file per area. English is the source; all other languages
 // have the same keys.
 import { IntlMessageFormat } from 'intl-messageformat'
+import { acceptedLanguage, LANGUAGE_TAGS, type OfferedTag } from '#lib/languages.ts'
 import type { Markup, Part } from './html.ts'
 import { english } from './messages/english.ts'
 import { german } from './messages/german.ts'
@@ -15,7 +16,7 @@ export type MessageValues = Readonly<Record<string, string | number | Date | nul
 /** Values that can be markup. A function wraps the part of a message between `<name>` and `</name>`. */
 export type RichValues = Readonly<Record<string, string | number | Date | Markup | ((chunks: Part) => Markup)>>
 
-export type LanguageTag = 'en' | 'de' | 'ar-XB'
+export type LanguageTag = OfferedTag | 'ar-XB'
 
 export type Language = {
   tag: LanguageTag
@@ -41,7 +42,7 @@ const LANGUAGES: Readonly<Record<LanguageTag, Language>> = {
 
 export const DEFAULT_LANGUAGE = LANGUAGES.en
 /** Languages that visitors can choose, in the order of lists. */
-export const OFFERED_LANGUAGES: readonly Language[] = [LANGUAGES.en, LANGUAGES.de]
+export const OFFERED_LANGUAGES: readonly Language[] = LANGUAGE_TAGS.map((tag) => LANGUAGES[tag])
 
 /** Returns the name of a value of the API, such as a status: the message with this key, otherwise the value. */
 export const messageOr = ({ t }: Language, key: string, value: string): string => (isMessageKey(key) ? t(key) : value)
@@ -55,32 +56,8 @@ export function languageOf(tag: string): Language | undefined {
 export function chooseLanguage(cookie: string | undefined, acceptLanguage: string | undefined): Language {
   const chosen = cookie === undefined ? undefined : languageOf(cookie)
   if (chosen !== undefined) return chosen
-  for (const tag of acceptedTags(acceptLanguage ?? '')) {
-    const offered = OFFERED_LANGUAGES.find((language) => tag === language.tag || tag.startsWith(`${language.tag}-`))
-    if (offered !== undefined) return offered
-  }
-  return DEFAULT_LANGUAGE
-}
-
-/** Maximum number of tags that are read; browsers send fewer. */
-const ACCEPTED_MAX = 32
-
-/** Returns the tags of `Accept-Language` in lower case, best first, without tags of weight 0 (RFC 9110, 12.5.4). */
-function acceptedTags(header: string): string[] {
-  return header
-    .split(',', ACCEPTED_MAX)
-    .map((entry) => {
-      const [tag = '', ...parameters] = entry
-        .trim()
-        .toLowerCase()
-        .split(';')
-        .map((part) => part.trim())
-      const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2)
-      return { tag, weight: weight === undefined ? 1 : Number(weight) }
-    })
-    .filter(({ tag, weight }) => tag !== '' && weight > 0)
-    .sort((a, b) => b.weight - a.weight)
-    .map(({ tag }) => tag)
+  const accepted = acceptedLanguage(acceptLanguage)
+  return accepted === undefined ? DEFAULT_LANGUAGE : LANGUAGES[accepted]
 }
 
 type Definition = Pick<Language, 'tag' | 'dir' | 'name'> & { messages: Messages; rewrite?: (text: string) => string }

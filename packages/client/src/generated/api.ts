@@ -8757,6 +8757,11 @@ export interface components {
             email_key?: string;
             /** @description Version of the Terms that the user agrees to: `version` of `terms` in `pages` of `/_internal/instance`. Required if the instance has Terms and its site is on */
             terms_version?: number;
+            /**
+             * @description Language that the user reads. Default: the best match of Accept-Language
+             * @enum {string}
+             */
+            language?: "en" | "de";
             /** @description Trap for bots: omit it. Requests that set it are rejected */
             account_consent?: boolean;
         };
@@ -9369,6 +9374,8 @@ export interface components {
             downloads: number;
             /** @description Whether the user is suspended */
             suspended: boolean;
+            /** @description Language that the user, or the owner of the organization, reads; null if it is unknown */
+            language: string | null;
         } | null;
         /** PageView */
         PageView: {
@@ -11535,6 +11542,8 @@ export interface components {
             } | null;
             /** @description Rises with every change of the user, except counters; the value for `If-Match` (fields that others cannot see included) */
             revision: number;
+            /** @description Language that the user reads, null if it is unknown. Only the user and admins see the key */
+            language?: string | null;
             /** @description ID of the organization that owns this service account; nobody signs in as it */
             service_of?: string;
         };
@@ -11566,6 +11575,7 @@ export interface components {
             /** @description Payout handle; requires the scope PAYOUTS_WRITE and `password` */
             payout_handle?: string | null;
             allow_friend_requests?: boolean | null;
+            language?: ("en" | "de") | (never | null);
             /** @description The caller's password, or a personal token of the linked code-host account if the account has no password. Not required if the session was confirmed within the last 10 minutes */
             password?: string | null;
             /** @description Two-factor code or backup code; required with `password` if two-factor sign-in is enabled */

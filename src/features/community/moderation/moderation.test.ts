@@ -99,7 +99,7 @@ test("an entry contains the data for a moderator's decision", async () => {
   })
   const { created, ...record } = owner_record
   assert.ok(Date.parse(created) > 0)
-  assert.deepEqual(record, { approved: 0, rejected: 0, reports: 0, downloads: 0, suspended: false })
+  assert.deepEqual(record, { approved: 0, rejected: 0, reports: 0, downloads: 0, suspended: false, language: null })
   assert.equal(projects[1].id, ofOrganization.id)
   assert.deepEqual(projects[1].ownership, {
     kind: 'organization',

@@ -4,6 +4,7 @@ import Type from 'typebox'
 import { OwnerProofFields } from '#features/basics/access/requests.ts'
 import { parseToken } from '#lib/access/tokens.ts'
 import { parseId } from '#lib/ids.ts'
+import { LANGUAGE_TAGS } from '#lib/languages.ts'
 import { NamedObject } from '#lib/schema/schema-parts.ts'
 import { USERNAME_PATTERN } from '#lib/text/text-rules.ts'
 import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from './passwords/passwords.ts'
@@ -48,6 +49,11 @@ export const NewAccount = NamedObject('NewAccount', {
     Type.String({ maxLength: 128, description: 'Key of the emailed link, if a former sign-up required it' }),
   ),
   terms_version: Type.Optional(termsVersion('. Required if the instance has Terms and its site is on')),
+  language: Type.Optional(
+    Type.Enum(LANGUAGE_TAGS, {
+      description: 'Language that the user reads. Default: the best match of Accept-Language',
+    }),
+  ),
   account_consent: Type.Optional(
     Type.Boolean({ description: 'Trap for bots: omit it. Requests that set it are rejected' }),
   ),

@@ -179,7 +179,7 @@ export const DECLARED: Record<string, Declared> = {
         .executeTakeFirstOrThrow()
       return read(`/v3/user/${newest.id}`)
     },
-    fields: { username: send(slug), email: send(() => `${slug()}@example.org`) },
+    fields: { username: send(slug), email: send(() => `${slug()}@example.org`), language: send('de') },
     unseen: {
       email_key: 'proves that the user reads the email address',
       terms_version: 'is visible to the new user only; terms.test.ts has it',

@@ -2,6 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { ALL_BADGES } from '#features/basics/access/permissions.ts'
 import { OwnerProofFields } from '#features/basics/access/requests.ts'
+import { LANGUAGE_TAGS } from '#lib/languages.ts'
 import { Maybe, NamedObject } from '#lib/schema/schema-parts.ts'
 import { USERNAME_PATTERN } from '#lib/text/text-rules.ts'
 import { Role } from './views.ts'
@@ -22,6 +23,7 @@ export const UserPatch = NamedObject('UserPatch', {
     Type.String({ maxLength: 160, description: 'Payout handle; requires the scope PAYOUTS_WRITE and `password`' }),
   ),
   allow_friend_requests: Maybe(Type.Boolean()),
+  language: Maybe(Type.Enum(LANGUAGE_TAGS, { description: 'Language that the user reads' })),
   ...OwnerProofFields,
 })
 /** The changed fields, without the confirmation of the owner. */

@@ -30,6 +30,7 @@ export const DECLARED: Record<string, Declared> = {
       badges: send(128, { by: 'admin', view: viewAt('/v3/user', 'owner') }),
       payout_handle: send('lantern@example.org', { at: 'payout_data.payout_handle' }),
       allow_friend_requests: send(false),
+      language: send('de'),
     },
     unseen: PROOF,
   },

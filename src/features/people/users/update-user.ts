@@ -26,6 +26,7 @@ const columns = {
   badges: (badges) => (badges === null ? {} : { badges }),
   payout_handle: (payout_handle) => ({ payout_handle }),
   allow_friend_requests: (allow) => (allow === null ? {} : { allow_friend_requests: allow }),
+  language: (language) => (language === null ? {} : { language }),
 } satisfies PatchColumns<UserPatch, Updateable<Account>>
 
 export type UpdatingDeps = Pick<Deps, 'db' | 'cache' | 'log' | 'metrics' | 'now' | 'config'> & {

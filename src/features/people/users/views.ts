@@ -37,6 +37,13 @@ export const UserView = Type.Object(
     ),
     // The v2 API omits the rest.
     revision: Revision('user', ' (fields that others cannot see included)'),
+    language: Type.Optional(
+      Nullable(
+        Type.String({
+          description: 'Language that the user reads, null if it is unknown. Only the user and admins see the key',
+        }),
+      ),
+    ),
     service_of: Type.Optional(
       Type.String({ description: 'ID of the organization that owns this service account; nobody signs in as it' }),
     ),
@@ -51,7 +58,7 @@ export type UserView = Static<typeof UserView>
 
 /** Maps an account to the public view. */
 export function toPublicUserView(row: AccountRow, config: FilesConfig): UserView {
-  const { service_of: owner, ...fields } = row
+  const { service_of: owner, language: _, ...fields } = row
   return toView(UserView, {
     ...fields,
     ...(owner === null ? {} : { service_of: owner }),
@@ -70,7 +77,7 @@ export function toPublicUserView(row: AccountRow, config: FilesConfig): UserView
 /** The fields of an account that only the user and admins see. */
 export type PrivateFields = Pick<
   UserView,
-  'email' | 'email_verified' | 'has_password' | 'has_totp' | 'auth_providers' | 'allow_friend_requests'
+  'email' | 'email_verified' | 'has_password' | 'has_totp' | 'auth_providers' | 'allow_friend_requests' | 'language'
 > & { payout_handle: string | null }
 
 export function toPrivateFields(row: AccountRow): PrivateFields {
@@ -81,6 +88,7 @@ export function toPrivateFields(row: AccountRow): PrivateFields {
     has_totp: row.totp_secret !== null,
     auth_providers: row.code_host_id === null ? [] : ['code-host'],
     allow_friend_requests: row.allow_friend_requests,
+    language: row.language,
     payout_handle: row.payout_handle,
   }
 }

@@ -10,6 +10,7 @@ import { ACCOUNT_CHECKS, type AccountFields } from '#features/people/accounts/si
 import { createFirstAdmin, requireNoAdmin } from '#features/people/accounts/sign-up/create-first-admin.ts'
 import { checksOf, signUp } from '#features/people/accounts/sign-up/sign-up.ts'
 import { checkTermsVersion } from '#features/people/accounts/terms/check-terms-version.ts'
+import { offeredTag } from '#lib/languages.ts'
 import { attempt, checkValues, type FormRefusal, refusedField, withOtherErrors } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { leavesSite, PATHS, returnPath, withQuery } from '#web/kit/paths.ts'
@@ -30,7 +31,7 @@ const LABELS = {
 export function signUpPages(pages: Pages): void {
   pages.open('GET', PATHS.signUp, 'showSignUp', showSignUp, { api: 'createAccount getGlobals' })
   pages.open('POST', PATHS.signUp, 'sendSignUp', async (request) => {
-    const { accounts, cookie, req, reply, field } = request
+    const { accounts, cookie, req, reply, field, language } = request
     const fields = { username: field('username'), email: field('email'), password: field('password') }
     const { value: session, refusal } = await attempt(async () => {
       await checkTerms(request)
@@ -39,6 +40,7 @@ export function signUpPages(pages: Pages): void {
         challenge: challengeOf(request),
         invitation: field('invitation'),
         termsVersion: termsVersionOf(request),
+        language: offeredTag(language.tag),
         emailKey: field('email_key') === '' ? undefined : field('email_key'),
         honeypot: field('account_consent') !== '',
         client: clientOf(req),
@@ -134,12 +136,12 @@ export function firstAdminPages(pages: Pages): void {
     return showFirstAdmin(request, { flow: request.query('flow'), username: '', email: '', refusal })
   })
   pages.open('POST', PATHS.firstAdmin, 'sendFirstAdmin', async (request) => {
-    const { accounts, cookie, deps, req, reply, field, redirect } = request
+    const { accounts, cookie, deps, req, reply, field, redirect, language } = request
     const values = { flow: field('flow'), username: field('username'), email: field('email') }
     const fields = { username: values.username, email: values.email, password: field('password') }
     const { value: session, refusal } = await attempt(async () => {
       const { flow: secret } = checkValues(Link, { flow: values.flow })
-      return createFirstAdmin(accounts, { secret, fields, client: clientOf(req) })
+      return createFirstAdmin(accounts, { secret, fields, language: offeredTag(language.tag), client: clientOf(req) })
     }, LABELS)
     if (refusal !== undefined)
       return showFirstAdmin(request, { ...values, refusal: await allErrors(request, fields, refusal) })

@@ -7,6 +7,7 @@ import { badge, face } from '#web/ui/parts/lists.ts'
 import { moderatedUser } from '../frame.ts'
 import { itemLink, itemStatus, pairs, timeOf } from '../parts.ts'
 import { rowTile } from '../queue/queue-table.ts'
+import { ownerLanguage } from '../replies.ts'
 import { section } from '../review/section.ts'
 import type { ReportData } from './load-report.ts'
 import { reporters } from './report-list.ts'
@@ -55,7 +56,7 @@ function owner(page: PageContext, { owner: of, record }: ReportData): Part {
   const path = of.kind === 'user' ? moderatedUser(of.id) : organizationPath(of.id)
   const link = html`<a href="${pathTo(page, path)}"><bdi>${of.name}</bdi></a>`
   if (record === undefined) return link
-  const { approved, rejected, reports, downloads, created, suspended } = record
+  const { approved, rejected, reports, downloads, created, suspended, language } = record
   const facts = rich('moderate.owner.facts', { since: dayAgo(page.language, new Date(created), page.now), downloads })
-  return html`${link}${suspended && html` ${badge('bad', t('moderate.owner.suspended'))}`}<br><small class="soft">${t('moderate.record', { approved, rejected, reports })}<br>${facts}</small>`
+  return html`${link}${suspended && html` ${badge('bad', t('moderate.owner.suspended'))}`}<br><small class="soft">${t('moderate.record', { approved, rejected, reports })}<br>${facts}</small> ${ownerLanguage(page, language)}`
 }

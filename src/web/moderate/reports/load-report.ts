@@ -14,6 +14,7 @@ import { ApiError, notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import { viewOf } from '#lib/text/json-bytes.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
+import { inLanguage } from '../replies.ts'
 
 /** Maximum number of reports about one item that the page shows: the oldest open ones, then closed ones. */
 const SHOWN_MAX = 100
@@ -48,8 +49,19 @@ export async function loadReport(request: OwnRequest): Promise<ReportData> {
   if (group === undefined) throw notFound('report')
   const closed = await listReportPage(deps.db, { ...item, state: 'closed', count: SHOWN_MAX - open.length })
   const reporters = [...new Set([...open, ...closed].map(({ reporter_id }) => reporter_id))]
-  const names = new Map((await listCachedUsers(deps, reporters)).map(({ id, username }) => [id, username]))
-  return { report, group, open, closed, replies, names, ...(await loadItem(request, group)) }
+  const users = await listCachedUsers(deps, reporters)
+  const names = new Map(users.map(({ id, username }) => [id, username]))
+  // The message goes to the reporters.
+  const { language } = users.find(({ id }) => id === report.reporter_id)?.private ?? {}
+  return {
+    report,
+    group,
+    open,
+    closed,
+    replies: inLanguage(replies, language),
+    names,
+    ...(await loadItem(request, group)),
+  }
 }
 
 type Item = Pick<ReportData, 'project' | 'user' | 'owner' | 'record'>

@@ -10,6 +10,7 @@ import { listTable, nameCell } from '#web/ui/parts/tables.ts'
 import { termName } from '../../site/names.ts'
 import { moderatedUser } from '../frame.ts'
 import { rowTile } from '../queue/queue-table.ts'
+import { ownerLanguage } from '../replies.ts'
 import type { Changes, Review } from './load-review.ts'
 import { section } from './section.ts'
 
@@ -111,7 +112,7 @@ export function ownerPart({ page, deps }: OwnRequest, { entry, record }: Review)
     picture !== null && html`<img class="face" src="${picture}" alt="" width="40" height="40" loading="lazy">`
   const figure = (label: string, value: number) =>
     html`<div><dt>${label}</dt><dd class="big">${wholeNumber(page.language, value)}</dd></div>`
-  const content = html`<p class="person">${avatar}<a class="strong" href="${pathTo(page, path)}"><bdi>${owner.name}</bdi></a> <span class="soft">${t(`moderate.owner.${owner.kind}`)}</span></p>
+  const content = html`<p class="person">${avatar}<a class="strong" href="${pathTo(page, path)}"><bdi>${owner.name}</bdi></a> <span class="soft">${t(`moderate.owner.${owner.kind}`)}</span> ${ownerLanguage(page, record?.language)}</p>
 ${record !== undefined && html`<dl class="tiles">${figure(t('moderate.owner.approved'), record.approved)}${figure(t('moderate.owner.rejected'), record.rejected)}${figure(t('moderate.owner.reports'), record.reports)}</dl>`}`
   return section({ id: 'owner', title: t('moderate.owner'), content })
 }

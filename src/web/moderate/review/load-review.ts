@@ -22,6 +22,7 @@ import { isIdForm } from '#lib/ids.ts'
 import { viewOf } from '#lib/text/json-bytes.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { loadThread, type Thread } from '#web/kit/thread.ts'
+import { inLanguage } from '../replies.ts'
 
 export type Changes = Static<typeof ProjectChangesView>
 export type ReviewedVersion = Changes['versions']['added'][number]
@@ -99,7 +100,7 @@ export async function loadReview(request: OwnRequest): Promise<Review> {
       changes,
       thread,
       scans,
-      replies,
+      replies: inLanguage(replies, record?.language),
       record,
       entries,
       details,

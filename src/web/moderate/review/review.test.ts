@@ -413,6 +413,27 @@ test('a reply links to the project and to the rules, in its language, and names 
   assert.ok((await settings(null)).statusCode < 300)
 })
 
+test('replies in the language of the owner come first, and the page names the language', async () => {
+  const project = await waiting('Multilingual')
+  const make = async (language: string, title: string) =>
+    t.as(mira).post('/_internal/moderation/replies', { topic: 'files', language, title, body: title })
+  await make('en', 'Add the sources')
+  await make('de', 'Lade die Quellen hoch')
+  const order = async () => {
+    const { body } = await as(mira).get(reviewOf(project))
+    assertValidHtml(body)
+    const isBefore = body.indexOf('Lade die Quellen hoch') < body.indexOf('Add the sources')
+    return [isBefore, /Language: \w+/.exec(body)?.[0]]
+  }
+  assert.deepEqual(await order(), [false, undefined])
+  await t.as(owner).patch(`/v3/user/${owner.id}`, { language: 'de' })
+  assert.deepEqual(await order(), [true, 'Language: Deutsch'])
+  const { owner_record: record } = (await t.as(mira).get('/_internal/moderation/projects'))
+    .json()
+    .projects.find(({ id }: { id: string }) => id === project.id)
+  assert.equal(record.language, 'de')
+})
+
 test('entries of an archive are filtered, and hostile names are shown without effect', async () => {
   const project = await waiting()
   const old = await t.make.version({ project, version_number: '1.1.0' })

@@ -9,7 +9,12 @@ export type OwnerKey = { kind: 'user' | 'organization'; id: string }
 /** Decisions on the projects of an owner, and reports about the owner and their projects. */
 type OwnerCounts = { approved: number; rejected: number; reports: number }
 /** `created`: when the account or the organization was created. `downloads`: of all projects of the owner. */
-export type OwnerRecord = OwnerCounts & { created: string; downloads: number; suspended: boolean }
+export type OwnerRecord = OwnerCounts & {
+  created: string
+  downloads: number
+  suspended: boolean
+  language: string | null
+}
 
 /** The projects that each row of `owner` (kind, id) owns. */
 const OWNED = sql`
@@ -57,7 +62,9 @@ export async function listOwnerRecords(db: Db, owners: readonly OwnerKey[]): Pro
         where (owned.kind, owned.id) = (owner.kind, owner.id)) as downloads,
       coalesce(account.created, organization.created) as created,
       account.suspended_at is not null and (account.suspended_until is null or account.suspended_until > now())
-        as suspended
+        as suspended,
+      coalesce(account.language, (select member.language from team_member join account member on member.id = account_id
+        where team_member.team_id = organization.team_id and is_owner limit 1)) as language
     from owner left join account on owner.kind = 'user' and account.id = owner.id
       left join organization on owner.kind = 'organization' and organization.id = owner.id
     where account.id is not null or organization.id is not null`.execute(db)

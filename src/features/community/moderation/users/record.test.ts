@@ -122,7 +122,7 @@ test('the queue shows the records of owners, with the same number of statements 
   const row = rows.find(({ ownership }) => ownership.id === owners[0]?.id)
   assert.ok(row)
   const { created, ...record } = row.owner_record
-  assert.deepEqual(record, { approved: 0, rejected: 1, reports: 0, downloads: 0, suspended: false })
+  assert.deepEqual(record, { approved: 0, rejected: 1, reports: 0, downloads: 0, suspended: false, language: null })
   assert.ok(Date.parse(created) > 0)
 })
 

@@ -18,6 +18,11 @@ export const OwnerRecordView = NamedObject('OwnerRecord', {
   created: Timestamp,
   downloads: Type.Integer({ description: 'Number of downloads of all their projects' }),
   suspended: Type.Boolean({ description: 'Whether the user is suspended' }),
+  language: Nullable(
+    Type.String({
+      description: 'Language that the user, or the owner of the organization, reads; null if it is unknown',
+    }),
+  ),
 })
 
 const project = { project_id: Type.String(), project_slug: Type.String(), project_name: Type.String() }

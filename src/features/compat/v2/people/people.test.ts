@@ -26,7 +26,7 @@ function withoutRevision({ revision: _, ...shown }: Record<string, unknown>): Re
 
 /** Returns the v2 form of a v3 user. */
 function older({ payout_data, ...newer }: Record<string, unknown>) {
-  const { allow_friend_requests: _, campaigns: __, ...user } = withoutRevision(newer)
+  const { allow_friend_requests: _, campaigns: __, language: ___, ...user } = withoutRevision(newer)
   return { ...user, payout_data: olderPayoutData(payout_data as PayoutData | null), name: null, github_id: null }
 }
 

@@ -17,7 +17,7 @@ import type { DerivedForm } from '#platform/cache/entries.ts'
 
 const Text = Type.String()
 
-const { revision: _revision, service_of: _serviceOf, ...v3UserFields } = UserView.properties
+const { revision: _revision, language: _language, service_of: _serviceOf, ...v3UserFields } = UserView.properties
 /** A user inside a member or a thread: the v3 view without the revision. */
 const NestedUser = Type.Object(v3UserFields, {
   title: 'User',

@@ -5,6 +5,7 @@ import { recordEvent } from '#features/basics/events/record-event.ts'
 import { assertUsernameFree, usernameTaken } from '#features/people/users/queries.ts'
 import { validationError } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
+import type { OfferedTag } from '#lib/languages.ts'
 import { USERNAME } from '#lib/text/text-rules.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import { onUnique } from '#platform/db/pg-errors.ts'
@@ -73,6 +74,8 @@ export async function createAccount(
     emailVerified: boolean
     passwordIsTemporary?: boolean
     awaitsApproval?: boolean
+    /** Absent: unknown. */
+    language?: OfferedTag | undefined
     now: number
   },
 ): Promise<string> {
@@ -89,6 +92,7 @@ export async function createAccount(
       password_hash,
       password_is_temporary,
       awaits_approval: account.awaitsApproval ?? false,
+      language: account.language ?? null,
       role,
       created: new Date(account.now),
     })

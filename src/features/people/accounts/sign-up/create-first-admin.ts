@@ -6,6 +6,7 @@ import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { invalidCredentials } from '#features/people/accounts/sign-in/sign-in-guard.ts'
 import { hashToken, newSecret } from '#lib/access/tokens.ts'
 import { addressKey } from '#lib/address-key.ts'
+import type { OfferedTag } from '#lib/languages.ts'
 import { DAY_MS } from '#lib/time.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -41,7 +42,12 @@ export async function makeFirstAdminLink({ db, now }: Pick<Deps, 'db' | 'now'>):
  */
 export async function createFirstAdmin(
   deps: AccountDeps,
-  { secret, fields, client }: { secret: string; fields: AccountFields; client: Client },
+  {
+    secret,
+    fields,
+    language,
+    client,
+  }: { secret: string; fields: AccountFields; language: OfferedTag | undefined; client: Client },
 ): Promise<SessionView> {
   const now = deps.now()
   await requireLink(deps.db, secret, now)
@@ -50,7 +56,7 @@ export async function createFirstAdmin(
     await sql`select pg_advisory_xact_lock(${LOCK})`.execute(tx)
     await requireLink(tx, secret, now)
     await tx.deleteFrom('first_admin_link').execute()
-    const accountId = await createAccount(tx, { ...prepared, role: 'admin', emailVerified: true, now })
+    const accountId = await createAccount(tx, { ...prepared, role: 'admin', emailVerified: true, language, now })
     const subject = { kind: 'user', id: accountId } as const
     const actor = ownerAt(accountId, client)
     await recordAudit(tx, { action: 'account.created', actor, subject, details: { role: 'admin' } })

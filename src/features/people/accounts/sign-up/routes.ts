@@ -1,5 +1,6 @@
 // Sign-up, and the settings that sign-up pages need.
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
+import { acceptedLanguage } from '#lib/languages.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import { type AccountDeps, clientOf } from '../account-deps.ts'
@@ -23,8 +24,12 @@ export function signUpRoutes(app: App, deps: AccountDeps): void {
     },
     handler: async (req, reply) => {
       const { challenge, account_consent: honeypot, invitation, email_key: emailKey, ...rest } = req.body
-      const { terms_version: termsVersion, ...fields } = rest
-      const of = { fields, challenge, honeypot, invitation, emailKey, termsVersion, client: clientOf(req) }
+      const {
+        terms_version: termsVersion,
+        language = acceptedLanguage(req.headers['accept-language']),
+        ...fields
+      } = rest
+      const of = { fields, challenge, honeypot, invitation, emailKey, termsVersion, language, client: clientOf(req) }
       const session = await signUp(deps, of)
       if (session === undefined) throw emailKeyRequired()
       return reply.status(201).send(session)

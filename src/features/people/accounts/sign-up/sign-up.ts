@@ -3,6 +3,7 @@ import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import { addressKey } from '#lib/address-key.ts'
 import { ApiError } from '#lib/errors.ts'
+import type { OfferedTag } from '#lib/languages.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import { enqueue } from '#platform/jobs/queue.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
@@ -28,6 +29,7 @@ type SignUp = {
   emailKey: string | undefined
   /** Version of the Terms that the user agrees to. */
   termsVersion: number | undefined
+  language: OfferedTag | undefined
   client: Client
 }
 
@@ -39,7 +41,7 @@ type SignUp = {
  */
 export async function signUp(
   deps: AccountDeps,
-  { fields, challenge, honeypot, invitation, emailKey, termsVersion, client }: SignUp,
+  { fields, challenge, honeypot, invitation, emailKey, termsVersion, language, client }: SignUp,
 ): Promise<SessionView | undefined> {
   const { config } = deps
   const invited = { email: fields.email, invitation }
@@ -63,7 +65,7 @@ export async function signUp(
   const session = await transaction(deps, async (tx, changed) => {
     const details = needsInvitation ? { invitation: await takeInvitation(tx, invited, now) } : {}
     const emailVerified = hasKey || !config.accounts.requireVerifiedEmail
-    const accountId = await createAccount(tx, { ...prepared, emailVerified, awaitsApproval, now })
+    const accountId = await createAccount(tx, { ...prepared, emailVerified, awaitsApproval, language, now })
     if (agreed !== undefined) await insertConsent(tx, { accountId, version: agreed, now })
     const actor = ownerAt(accountId, client)
     await recordAudit(tx, { action: 'account.created', actor, subject: { kind: 'user', id: accountId }, details })
