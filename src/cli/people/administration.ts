@@ -83,7 +83,8 @@ export async function userEmail(args: readonly string[], env: Env): Promise<void
   const [name = '', email = ''] = words
   const verified = values.verified === true
   await withDeps(env, async (deps) => {
-    const { id, username } = await setEmail(deps, COMMAND, { name, email, verified })
+    const { id, username, isBlocked } = await setEmail(deps, COMMAND, { name, email, verified })
+    if (isBlocked) process.stderr.write('Warning: the domain of this address is blocked for users\n')
     const text = `The email address of ${username} is now ${email}${verified ? '' : '; it receives a link that verifies it'}`
     print({ json: { id, username, email, verified }, text }, values.json)
   })

@@ -126,8 +126,8 @@ ${checkbox({ name: 'verified', value: 'true', isChecked: form.list('verified').i
       const verified = form.list('verified').includes('true')
       const { email } = checkValues(EmailChange, { email: form.text('email').trim(), verified })
       await confirmOperator(request, form)
-      await setEmail(request.deps, actorOf(request.viewer), { name: account.id, email, verified })
-      return { done: 'account-changed', path: accountPath(account.id) }
+      const { isBlocked } = await setEmail(request.deps, actorOf(request.viewer), { name: account.id, email, verified })
+      return { done: isBlocked ? 'blocked-email-set' : 'account-changed', path: accountPath(account.id) }
     },
     labels: { email: 'The email address' },
     isDanger: false,

@@ -10,19 +10,20 @@ import { deleteFlows } from '../mail/flows.ts'
 import { requireAdministrable } from '../policy.ts'
 import { emailTaken } from '../queries.ts'
 import { checkEmail } from '../sign-up/create-account.ts'
+import { isDomainBlocked } from '../sign-up-blocks/queries.ts'
 
 export type EmailInput = { email: string; verified: boolean }
 
 /**
- * Sets the email address of an account, or states that its address is verified. An unverified address receives a link. Links
+ * Sets the email address of an account, or states that its address is verified. Returns whether its domain is blocked for users. An unverified address receives a link. Links
  * that were sent to the former address become invalid, and it gets no link to undo the change: it may be somebody else's by now.
  * @throws ApiError 404, 403 for the placeholder account, `validation_error` or `conflict` naming `email`.
  */
 export async function setEmail(
-  deps: Pick<Deps, 'db' | 'cache'>,
+  deps: Pick<Deps, 'db' | 'cache' | 'now'>,
   actor: Actor,
   { name, email, verified }: EmailInput & { name: string },
-): Promise<{ id: string; username: string }> {
+): Promise<{ id: string; username: string; isBlocked: boolean }> {
   checkEmail(email)
   const { id, username } = requireAdministrable(await getAccountByName(deps.db, name))
   await transaction(deps, async (tx, changed) => {
@@ -41,5 +42,5 @@ export async function setEmail(
     changed.add('user', id)
     changed.add('viewer', id)
   })
-  return { id, username }
+  return { id, username, isBlocked: await isDomainBlocked(deps.db, { email, now: new Date(deps.now()) }) }
 }

@@ -16,13 +16,14 @@ import { requireVerificationMail } from '../mail/mail-allowance.ts'
 import { emailTaken } from '../queries.ts'
 import { retryLater } from '../sign-in/sign-in-guard.ts'
 import { checkEmail } from '../sign-up/create-account.ts'
+import { requireAllowedDomain } from '../sign-up/policy.ts'
 import { answerDelayMs, takeAnswer } from '../sign-up/taken-answers.ts'
 import { confirmOwner } from './confirm-owner.ts'
 
 /**
  * Changes the email address of an account. The new address must be verified, unless the operator does not require it.
  * The previous address receives a link to undo the change; other links that were sent to it become invalid.
- * @throws ApiError `validation_error` or `conflict` (also for the current address) naming `email`; `ratelimit_error` after 5
+ * @throws ApiError `validation_error` (also for a blocked domain) or `conflict` (also for the current address) naming `email`; `ratelimit_error` after 5
  * addresses of other accounts; like `confirmOwner`
  */
 export async function changeEmail(
@@ -31,6 +32,7 @@ export async function changeEmail(
 ): Promise<void> {
   checkEmail(email)
   await confirmOwner(deps, viewer, proof)
+  await requireAllowedDomain(deps, email)
   const accountId = viewer.id
   await requireVerificationMail(deps.counters, accountId)
   const delayMs = await answerDelayMs(deps.counters, viewer.address)

@@ -21,15 +21,26 @@ export async function findBlock(
   db: Db,
   { email, address, now }: { email: string; address: string; now: Date },
 ): Promise<'domain' | 'range' | undefined> {
+  const { rows } = await sql<{ is_domain: boolean }>`select email_domain is not null as is_domain from sign_up_block
+    where (email_domain = any(${domainsOf(email)}::text[]) or address_range >>= ${address}::inet)
+      and (ends is null or ends > ${now}) order by 1 desc limit 1`.execute(db)
+  const [found] = rows
+  return found === undefined ? undefined : found.is_domain ? 'domain' : 'range'
+}
+
+/** Returns whether the domain of an email address, or one of its parent domains, is blocked. */
+export async function isDomainBlocked(db: Db, { email, now }: { email: string; now: Date }): Promise<boolean> {
+  const { rows } = await sql`select from sign_up_block
+    where email_domain = any(${domainsOf(email)}::text[]) and (ends is null or ends > ${now}) limit 1`.execute(db)
+  return rows.length > 0
+}
+
+/** Returns the domain of an email address and its parent domains. */
+function domainsOf(email: string): string[] {
   const parts = email
     .slice(email.lastIndexOf('@') + 1)
     .toLowerCase()
     .split('.')
     .slice(-128)
-  const domains = parts.map((_, index) => parts.slice(index).join('.'))
-  const { rows } = await sql<{ is_domain: boolean }>`select email_domain is not null as is_domain from sign_up_block
-    where (email_domain = any(${domains}::text[]) or address_range >>= ${address}::inet)
-      and (ends is null or ends > ${now}) order by 1 desc limit 1`.execute(db)
-  const [found] = rows
-  return found === undefined ? undefined : found.is_domain ? 'domain' : 'range'
+  return parts.map((_, index) => parts.slice(index).join('.'))
 }

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { DAY_MS, HOUR_MS } from '#lib/time.ts'
 import { ADMIN_KEY, BYPASS_KEY, testApp } from '#test/support/app/test-app.ts'
-import { assertError, mailsTo, PASSWORD, statuses } from '#test/support/http/account-steps.ts'
+import { assertError, mailsTo, makeMember, PASSWORD, statuses } from '#test/support/http/account-steps.ts'
 import { form, modJar, projectData, versionData } from '#test/support/http/forms.ts'
-import { assertSays, visitor } from '#test/support/http/visitor.ts'
+import { assertLeads, assertSays, visitor } from '#test/support/http/visitor.ts'
 
 const t = await testApp()
 after(() => t.close())
@@ -156,4 +156,19 @@ test('a new author creates a limited number of projects per day, until one is ap
   await own.set({ approved: new Date(), published: new Date() }).execute()
   assert.equal((await create(author, 'first-f')).statusCode, 201)
   await set({ first_projects_per_day: null })
+})
+
+test('a blocked domain also refuses a change of the email address, except by an operator', async () => {
+  await block({ email_domains: ['throwaway.example'] })
+  const member = await makeMember(t)
+  const email = 'mira@mail.throwaway.example'
+  const change = () => t.as(member).patch('/_internal/auth/email', { email, password: PASSWORD })
+  assertError(await change(), 400, 'validation_error', 'email')
+  assert.equal((await t.as(member).get('/v3/user')).json().email, member.email)
+  const admin = await t.make.account({ role: 'admin' })
+  const path = `/operator/user/${member.id}`
+  const operator = visitor(t, admin.token)
+  const set = await operator.send(`${path}/email`, `${path}/email`, { email, verified: 'true', do: 'confirm' })
+  assertSays(await operator.get(assertLeads(set, `${path}?done=blocked-email-set`)), 200, 'is blocked for users')
+  assert.equal((await t.as(member).get('/v3/user')).json().email, email)
 })

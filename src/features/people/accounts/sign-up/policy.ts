@@ -8,7 +8,7 @@ import type { Tx } from '#platform/db/db.ts'
 import type { AccountDeps } from '../account-deps.ts'
 import { isUsable, useInvitation } from '../invitations/queries.ts'
 import { retryLater } from '../sign-in/sign-in-guard.ts'
-import { findBlock } from '../sign-up-blocks/queries.ts'
+import { findBlock, isDomainBlocked } from '../sign-up-blocks/queries.ts'
 
 type Invited = { email: string; invitation: string | undefined }
 
@@ -32,13 +32,20 @@ export async function checkMaySignUp(
   return { needsInvitation: true }
 }
 
+/** Requires that the domain of a new email address is not blocked. @throws ApiError `validation_error` naming `email` */
+export async function requireAllowedDomain({ db, now }: Pick<AccountDeps, 'db' | 'now'>, email: string): Promise<void> {
+  if (await isDomainBlocked(db, { email, now: new Date(now()) })) throw domainBlocked()
+}
+
+const domainBlocked = () => validationError('email', 'must not be at this domain, which the service has blocked')
+
 /** The answer does not depend on accounts. @throws ApiError `validation_error` naming `email`, 403 for a blocked address. */
 async function requireNotBlocked(
   { db, now }: Pick<AccountDeps, 'db' | 'now'>,
   { email, address }: { email: string; address: string },
 ): Promise<void> {
   const block = await findBlock(db, { email, address, now: new Date(now()) })
-  if (block === 'domain') throw validationError('email', 'must not be at this domain, which the service has blocked')
+  if (block === 'domain') throw domainBlocked()
   if (block === 'range') throw forbidden('This service does not accept new accounts from your network')
 }
 
