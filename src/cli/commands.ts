@@ -235,11 +235,11 @@ const WITH_RESULT: readonly Command[] = [
     options: [
       [
         'NAME',
-        'name, accent_hue, home_heading, home_text, home_sections, about, rules, footer_links, announcement, announcement_severity, announcement_link, announcement_start, announcement_end, currency, mark, registration, read_only or read_only_message',
+        'name, accent_hue, home_heading, home_text, home_sections, about, rules, footer_links, announcement, announcement_severity, announcement_link, announcement_start, announcement_end, currency, mark, registration, require_staff_two_factor, read_only or read_only_message',
       ],
       [
         'VALUE',
-        'New value; for read_only, on or off; for footer_links, JSON; for mark, a file name: a square PNG, WebP or SVG of at most 256 KiB',
+        'New value; for read_only and require_staff_two_factor, on or off; for footer_links, JSON; for mark, a file name: a square PNG, WebP or SVG of at most 256 KiB',
       ],
       ['--default', 'Reset the setting to its value from the environment'],
     ],

@@ -17,7 +17,7 @@ import { metaRoutes } from '#features/basics/meta/routes.ts'
 import { rateLimitRoutes } from '#features/basics/rate-limits/routes.ts'
 import { pageRoute, pageVersionRoutes } from '#features/basics/settings/pages/routes.ts'
 import { instanceRoute, settingsRoutes } from '#features/basics/settings/routes.ts'
-import { getSettings } from '#features/basics/settings/settings-cache.ts'
+import { createStaffRule, getSettings } from '#features/basics/settings/settings-cache.ts'
 import { statisticsJobs } from '#features/basics/statistics/jobs.ts'
 import { statisticsRoutes } from '#features/basics/statistics/routes.ts'
 import { tagJobs } from '#features/basics/tags/edit/jobs.ts'
@@ -125,6 +125,7 @@ export async function buildApp(deps: Deps, rateGrants: RateGrantDirectory = crea
     cache,
     now,
     onUse: tokenUse.record,
+    staffRule: createStaffRule(deps),
     onForeignAddress: createForeignUseLog(deps),
     ...(codeHost === undefined ? {} : { foreignTokens: codeHost.authenticate }),
   })

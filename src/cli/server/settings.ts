@@ -65,7 +65,7 @@ function printSet(settings: Settings, name: SetName, asJson: boolean | undefined
 }
 
 function textOf(settings: Settings, name: SetName): string {
-  if (name === 'read_only') return settings.read_only ? 'on' : 'off'
+  if (name === 'read_only' || name === 'require_staff_two_factor') return settings[name] ? 'on' : 'off'
   if (name === 'footer_links') return settings.footer_links.length === 0 ? '' : JSON.stringify(settings.footer_links)
   return name === 'mark' ? (settings.mark?.raw_url ?? '') : String(settings[name] ?? '')
 }
@@ -80,7 +80,7 @@ function readValue(name: SetName, text: string): unknown {
   if (name === 'footer_links') return readLinks(text)
   if (name === 'home_sections') return text.split(',').filter((part) => part !== '')
   if (name === 'accent_hue') return readHue(text)
-  if (name === 'read_only') return readSwitch(text)
+  if (name === 'read_only' || name === 'require_staff_two_factor') return readSwitch(name, text)
   return text
 }
 
@@ -98,8 +98,8 @@ function readHue(text: string): number {
   return hue
 }
 
-function readSwitch(text: string): boolean {
+function readSwitch(name: SetName, text: string): boolean {
   if (text === 'on' || text === 'true') return true
   if (text === 'off' || text === 'false') return false
-  throw new UsageError('read_only must be on or off')
+  throw new UsageError(`${name} must be on or off`)
 }

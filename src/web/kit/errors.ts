@@ -13,9 +13,12 @@ import { isMessageKey } from '#web/ui/languages.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { slip } from '#web/ui/parts/lists.ts'
 import { translateRefusal, withoutRawNames } from '#web/ui/refusals.ts'
-import { organizationPath, projectPath, projectSegments, userPath } from './paths.ts'
+import { organizationPath, PATHS, projectPath, projectSegments, userPath } from './paths.ts'
 import { type Area, type PageRequest, readRequest, type WebDeps } from './request.ts'
 import { staleFormError } from './safety.ts'
+
+/** Leads moderators and admins whose role needs two-factor sign-in to its setup. */
+const SET_UP: Area['wayOut'] = { path: PATHS.security, label: 'two-factor.set-up' }
 
 type Failure = { area: Area; thrown: Error; req: FastifyRequest; reply: FastifyReply }
 
@@ -49,10 +52,11 @@ export async function showError(web: WebDeps, { area, thrown, req, reply }: Fail
   const { wayOut, missing } = area
   const known = status === 404 ? missing : status === 429 ? 'error.wait' : undefined
   const seconds = Number(error.headers?.['retry-after'] ?? 1)
+  const out = error.details?.['two_factor_required'] === true ? SET_UP : wayOut
   const body = slip(html`<h1>${title}</h1>
 ${known === undefined ? messageOf(page, error) : html`<p>${t(known, { seconds })}</p>`}
 ${status >= 500 && html`<p class="hint">${rich('error.request', { id: html`<code>${req.id}</code>` })}</p>`}
-<p><a class="button" href="${pathTo(page, wayOut.path)}">${t(wayOut.label)}</a></p>`)
+<p><a class="button" href="${pathTo(page, out.path)}">${t(out.label)}</a></p>`)
   return show({ status, title, body, isUnlisted: true })
 }
 

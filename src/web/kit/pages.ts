@@ -1,7 +1,7 @@
 // Registers pages: one scope for each area of the web site, and one function for each kind of page.
 
 import type { FastifyContextConfig, FastifyReply } from 'fastify'
-import { isAdmin, isModerator, type Viewer } from '#features/basics/access/viewer.ts'
+import { isAdmin, isModerator, refuseWithheldRole, type Viewer } from '#features/basics/access/viewer.ts'
 import type { AccountRow } from '#features/people/users/queries.ts'
 import { findAccount } from '#features/people/users/queries.ts'
 import { notFound } from '#lib/errors.ts'
@@ -163,6 +163,7 @@ function forUser(
 function forRole(role: 'moderator' | 'admin', handler: Handler<OwnRequest>): Handler<OwnRequest> {
   const hasRole = role === 'admin' ? isAdmin : isModerator
   return async (request) => {
+    refuseWithheldRole(request.viewer, role)
     if (!hasRole(request.viewer)) throw notFound('page')
     return handler(request)
   }

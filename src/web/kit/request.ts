@@ -122,7 +122,7 @@ export async function readRequest(
     theme,
     language,
     address: req.raw.url ?? '',
-    account: user === undefined ? undefined : viewOf(user),
+    account: user === undefined || viewer === null ? undefined : { ...viewOf(user), role: viewer.role },
     now: deps.now(),
     owesConsent: viewer !== null && (await owesConsent(deps, viewer.id)),
     csrfToken: () => {

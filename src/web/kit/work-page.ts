@@ -2,6 +2,7 @@
 
 import type { FastifyReply } from 'fastify'
 import { html, type Part } from '#web/ui/html.ts'
+import { pathTo } from '#web/ui/page-context.ts'
 import { doneNote, type Undo } from '#web/ui/parts/actions.ts'
 import { errorSummary } from '#web/ui/parts/fields.ts'
 import { type Rail, type Subject, subjectHead, workSheet } from '#web/ui/parts/frame.ts'
@@ -70,6 +71,13 @@ ${workSheet(page, { sections, body: [messagesOf(request, of), of.body] })}`
   })
 }
 
+/** Asks a moderator or admin for two-factor sign-in until they use it. */
+export function twoFactorNote({ page, account, rich }: OwnRequest): Part {
+  if (account.totp_secret !== null) return false
+  const link = (text: Part) => html`<a href="${pathTo(page, PATHS.security)}">${text}</a>`
+  return note(page, 'warn', html`<p>${rich('work.two-factor', { link })}</p>`)
+}
+
 function messagesOf(request: OwnRequest, { form, undo, notice: values, notes }: WorkPage): Part {
   const { page } = request
   // The notice of a command that filled the form, such as Undo, replaces the text about the expired session.
@@ -83,6 +91,6 @@ function messagesOf(request: OwnRequest, { form, undo, notice: values, notes }: 
     errorSummary(page, errors),
     notes,
   ]
-  const isEmpty = shown.every((part) => part === false || part === null || part === undefined)
+  const isEmpty = shown.flat(2).every((part) => part === false || part === null || part === undefined)
   return !isEmpty && html`<div class="part notices">${shown}</div>`
 }

@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify'
 import { type ModerationCounts, readModerationCounts } from '#features/community/moderation/queries.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
-import { showWork, type WorkPage } from '#web/kit/work-page.ts'
+import { showWork, twoFactorNote, type WorkPage } from '#web/kit/work-page.ts'
 import type { PageContext } from '#web/ui/page-context.ts'
 import type { Rail } from '#web/ui/parts/frame.ts'
 
@@ -24,6 +24,7 @@ export async function showModeration(
   const { page, deps, viewer } = request
   return showWork(request, {
     ...of,
+    notes: [twoFactorNote(request), of.notes],
     subject: subject ?? { name: page.language.t('moderate.moderation') },
     sections: moderationRail(page, counts ?? (await readModerationCounts(deps.db, viewer.id)), current),
   })

@@ -2,7 +2,7 @@
 import type { FastifyReply } from 'fastify'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
-import { showWork, type WorkPage } from '#web/kit/work-page.ts'
+import { showWork, twoFactorNote, type WorkPage } from '#web/kit/work-page.ts'
 import { html, type Part } from '#web/ui/html.ts'
 import type { IconName } from '#web/ui/icons.ts'
 import type { MessageKey } from '#web/ui/languages.ts'
@@ -68,9 +68,10 @@ export type OperatorPage = Omit<WorkPage, 'subject' | 'sections' | 'title'> & {
 /** Shows a page for operators in their frame. */
 export function showOperator(request: OwnRequest, of: OperatorPage): FastifyReply {
   const { t } = request
-  const { section, heading, text, action, facts = [], tools, body, ...rest } = of
+  const { section, heading, text, action, facts = [], tools, body, notes, ...rest } = of
   return showWork(request, {
     ...rest,
+    notes: [twoFactorNote(request), notes],
     title: t('operate.page-title', { section: heading }),
     subject: { name: t('operate.title'), facts, tools },
     sections: {

@@ -35,7 +35,9 @@ const TABLE: readonly (readonly [pattern: RegExp, key: MessageKey])[] = [
   [/^is already a member of this team or invited to it$/, 'refusal.member'],
   [/^must be (?<text>[^\s]+)$/, 'refusal.exactly'],
   [/^must not be at this domain, which the service has blocked$/, 'refusal.blocked-domain'],
+  [/^turn on two-factor sign-in for your own account first$/, 'refusal.own-two-factor'],
   // Whole sentences.
+  [/^Moderators and admins of this instance need two-factor sign-in\b/, 'refusal.two-factor'],
   [/^This service does not accept new accounts from your network$/, 'refusal.blocked-network'],
   [/^Too many new accounts from your network\b/, 'refusal.sign-ups'],
   [/^A moderator must approve your account before you can publish$/, 'refusal.approval'],

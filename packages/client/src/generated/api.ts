@@ -10859,8 +10859,10 @@ export interface components {
             read_only_message: string;
             /** @description Whether the overview of operators no longer shows the progress of the first steps */
             first_steps_dismissed: boolean;
+            /** @description Whether moderators and admins without two-factor sign-in have only the permissions of other users */
+            require_staff_two_factor: boolean;
             /** @description Settings that an operator has set; the others have their values from the environment */
-            set: ("name" | "accent_hue" | "home_heading" | "home_text" | "home_sections" | "about" | "rules" | "footer_links" | "announcement" | "announcement_severity" | "announcement_link" | "announcement_start" | "announcement_end" | "currency" | "registration" | "sign_ups_per_range" | "first_projects_per_day" | "approve_accounts" | "first_steps_dismissed" | "read_only" | "read_only_message" | "mark")[];
+            set: ("name" | "accent_hue" | "home_heading" | "home_text" | "home_sections" | "about" | "rules" | "footer_links" | "announcement" | "announcement_severity" | "announcement_link" | "announcement_start" | "announcement_end" | "currency" | "registration" | "sign_ups_per_range" | "first_projects_per_day" | "approve_accounts" | "first_steps_dismissed" | "require_staff_two_factor" | "read_only" | "read_only_message" | "mark")[];
         };
         /** SettingsPatch */
         SettingsPatch: {
@@ -10911,6 +10913,8 @@ export interface components {
             approve_accounts?: boolean | null;
             /** @description Whether the overview of operators no longer shows the progress of the first steps */
             first_steps_dismissed?: boolean | null;
+            /** @description Whether moderators and admins without two-factor sign-in have only the permissions of other users. An admin who turns it on needs two-factor sign-in */
+            require_staff_two_factor?: boolean | null;
             /** @description Whether requests that change data fail with 503 */
             read_only?: boolean | null;
             /** @description Error message in read-only mode, in one line */
@@ -22637,6 +22641,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -22665,6 +22670,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -22702,6 +22708,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
@@ -22740,6 +22747,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
@@ -22778,6 +22786,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
@@ -22811,6 +22820,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.decoding_error.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -22839,6 +22849,7 @@ export interface operations {
                     "application/json": components["schemas"]["SignUpBlockList"];
                 };
             };
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             default: components["responses"]["Error"];
         };
@@ -22866,6 +22877,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["400.LimitReached.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -22894,6 +22906,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.decoding_error.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -22917,6 +22930,7 @@ export interface operations {
                     "application/json": components["schemas"]["RateLimit"][];
                 };
             };
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             default: components["responses"]["Error"];
         };
@@ -22945,6 +22959,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
@@ -22974,6 +22989,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.decoding_error.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -23021,6 +23037,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["400.decoding_error.invalid_input"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             default: components["responses"]["Error"];
         };
@@ -23066,6 +23083,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["400.decoding_error.invalid_input"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             default: components["responses"]["Error"];
         };
@@ -23088,6 +23106,7 @@ export interface operations {
                     "application/json": components["schemas"]["Settings"];
                 };
             };
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             default: components["responses"]["Error"];
         };
@@ -23113,6 +23132,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -23135,6 +23155,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -23164,6 +23185,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -23190,6 +23212,7 @@ export interface operations {
                     "application/json": components["schemas"]["InstancePageVersions"];
                 };
             };
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             default: components["responses"]["Error"];
         };
@@ -23218,6 +23241,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -23246,6 +23270,7 @@ export interface operations {
                     "application/json": components["schemas"]["InstancePage"];
                 };
             };
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             default: components["responses"]["Error"];
         };
@@ -23268,6 +23293,7 @@ export interface operations {
                     "application/json": components["schemas"]["EditableTags"];
                 };
             };
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             default: components["responses"]["Error"];
         };
@@ -23305,6 +23331,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
@@ -23328,6 +23355,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -23368,6 +23396,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
@@ -23391,6 +23420,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -23429,6 +23459,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
@@ -23452,6 +23483,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -23493,6 +23525,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
@@ -23516,6 +23549,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -23562,6 +23596,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
@@ -23585,6 +23620,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -23620,6 +23656,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
@@ -23643,6 +23680,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -23677,6 +23715,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
@@ -23700,6 +23739,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -23731,6 +23771,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -23762,6 +23803,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -23793,6 +23835,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -23827,6 +23870,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -23867,6 +23911,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
@@ -23904,6 +23949,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -23946,6 +23992,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
@@ -23981,6 +24028,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -24020,6 +24068,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
@@ -24058,6 +24107,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -24101,6 +24151,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
@@ -24144,6 +24195,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -24188,6 +24240,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
@@ -24220,6 +24273,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -24256,6 +24310,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
@@ -24287,6 +24342,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -24323,6 +24379,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
@@ -24351,6 +24408,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -24379,6 +24437,7 @@ export interface operations {
                     "application/json": components["schemas"]["UsesOfTag"];
                 };
             };
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             default: components["responses"]["Error"];
         };
@@ -24412,6 +24471,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -24436,6 +24496,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -24464,6 +24525,7 @@ export interface operations {
                     "application/json": components["schemas"]["SuspendedAccount"][];
                 };
             };
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             default: components["responses"]["Error"];
         };
@@ -24493,6 +24555,7 @@ export interface operations {
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.invalid_credentials.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -24523,6 +24586,7 @@ export interface operations {
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.invalid_credentials.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -24551,6 +24615,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeletedAccount"][];
                 };
             };
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             default: components["responses"]["Error"];
         };
@@ -24580,6 +24645,7 @@ export interface operations {
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.invalid_credentials.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -24606,6 +24672,7 @@ export interface operations {
                     "application/json": components["schemas"]["UserSession"][];
                 };
             };
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             default: components["responses"]["Error"];
         };
@@ -24638,6 +24705,7 @@ export interface operations {
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.invalid_credentials.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -24670,6 +24738,7 @@ export interface operations {
             };
             400: components["responses"]["400.decoding_error.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.invalid_credentials.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -24707,6 +24776,7 @@ export interface operations {
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.invalid_credentials.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -24749,6 +24819,7 @@ export interface operations {
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.invalid_credentials.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
@@ -24782,6 +24853,7 @@ export interface operations {
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.invalid_credentials.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -24821,6 +24893,7 @@ export interface operations {
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.invalid_credentials.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -24849,6 +24922,7 @@ export interface operations {
                     "application/json": components["schemas"]["Invitation"][];
                 };
             };
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             default: components["responses"]["Error"];
         };
@@ -24876,6 +24950,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -24904,6 +24979,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.decoding_error.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -24927,6 +25003,7 @@ export interface operations {
                     "application/json": components["schemas"]["Webhook"][];
                 };
             };
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             default: components["responses"]["Error"];
         };
@@ -24949,6 +25026,7 @@ export interface operations {
                     "application/json": components["schemas"]["SearchIndexState"];
                 };
             };
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             default: components["responses"]["Error"];
         };
@@ -24974,6 +25052,7 @@ export interface operations {
                     "application/json": components["schemas"]["InstanceOverview"];
                 };
             };
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             default: components["responses"]["Error"];
         };
@@ -24996,6 +25075,7 @@ export interface operations {
                     "application/json": components["schemas"]["Backup"][];
                 };
             };
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             default: components["responses"]["Error"];
         };
@@ -25017,6 +25097,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -25040,6 +25121,7 @@ export interface operations {
                     "application/json": components["schemas"]["BackupTarget"];
                 };
             };
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             default: components["responses"]["Error"];
         };
@@ -25064,6 +25146,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
@@ -25088,6 +25171,7 @@ export interface operations {
                     "application/octet-stream": Blob;
                 };
             };
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
@@ -25120,6 +25204,7 @@ export interface operations {
                     "application/json": components["schemas"]["JobsPage"];
                 };
             };
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             default: components["responses"]["Error"];
         };
@@ -25149,6 +25234,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -25179,6 +25265,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -25204,6 +25291,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
@@ -25230,6 +25318,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
@@ -25254,6 +25343,7 @@ export interface operations {
                     "application/json": components["schemas"]["StorageUsage"];
                 };
             };
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             default: components["responses"]["Error"];
         };
@@ -25275,6 +25365,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -25305,6 +25396,7 @@ export interface operations {
                     "application/json": components["schemas"]["OutgoingMail"];
                 };
             };
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             default: components["responses"]["Error"];
         };
@@ -25330,6 +25422,7 @@ export interface operations {
                     "application/json": components["schemas"]["WrittenMail"];
                 };
             };
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             default: components["responses"]["Error"];
         };
@@ -25353,6 +25446,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             408: components["responses"]["408.invalid_input"];
             default: components["responses"]["Error"];
@@ -25383,6 +25477,7 @@ export interface operations {
                     "application/json": components["schemas"]["ServerErrors"];
                 };
             };
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             default: components["responses"]["Error"];
         };

@@ -1,4 +1,5 @@
 // The account of a request's token, for policies. `null`: an anonymous caller.
+import { ApiError } from '#lib/errors.ts'
 import type { ScopeBits } from './scopes.ts'
 
 export type Role = 'developer' | 'moderator' | 'admin'
@@ -12,6 +13,8 @@ export type TokenLimits = { readonly projects: readonly string[]; readonly organ
 export type Viewer = {
   readonly id: string
   readonly role: Role
+  /** The role of an account that has only the role developer until it uses two-factor sign-in (`require_staff_two_factor`). */
+  readonly withheldRole?: Role
   readonly emailVerified: boolean
   /** Whether a moderator must approve the account before it can publish. Default: false */
   readonly awaitsApproval?: boolean
@@ -58,3 +61,12 @@ export function isModerator(viewer: Viewer | null): boolean {
 export function isAdmin(viewer: Viewer | null): boolean {
   return viewer !== null && viewer.role === 'admin'
 }
+
+/** @throws ApiError 403 that says why and how, if the viewer has this role only with two-factor sign-in. */
+export function refuseWithheldRole({ withheldRole }: Viewer, role: 'moderator' | 'admin'): void {
+  if (withheldRole === undefined || (role === 'admin' && withheldRole !== 'admin')) return
+  throw new ApiError('forbidden', TWO_FACTOR_REQUIRED, { details: { two_factor_required: true } })
+}
+
+const TWO_FACTOR_REQUIRED =
+  'Moderators and admins of this instance need two-factor sign-in. Turn it on in the settings of your account (/account/security)'

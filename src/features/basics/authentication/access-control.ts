@@ -1,7 +1,7 @@
 // Authenticates callers by the Authorization header, and checks the requirements of each route.
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify'
 import { hasScope, type ScopeName } from '#features/basics/access/scopes.ts'
-import { isAdmin, isModerator, type Viewer } from '#features/basics/access/viewer.ts'
+import { isAdmin, isModerator, refuseWithheldRole, type Viewer } from '#features/basics/access/viewer.ts'
 import type { Secret } from '#lib/access/secret.ts'
 import { parseAuthorization, secretsEqual } from '#lib/access/tokens.ts'
 import { ApiError, forbidden, notFound } from '#lib/errors.ts'
@@ -86,6 +86,7 @@ function authHook({ auth, role, limitedTokens }: FastifyContextConfig, { tokens,
     if (viewer === 'invalid') throw unauthenticated('The token is unknown, expired or revoked')
     requireUnlimited(viewer, limitedTokens)
     for (const scope of required) requireScope(viewer, scope)
+    if (role !== undefined) refuseWithheldRole(viewer, role)
     if (role === 'moderator' && !isModerator(viewer)) throw forbidden('Only moderators can do this')
     if (role === 'admin' && !isAdmin(viewer)) throw forbidden('Only admins can do this')
     req.viewer = viewer
@@ -135,7 +136,9 @@ function operatorHook(tokens: TokenDirectory, adminKey: Secret | undefined) {
       throw notFound('route')
     }
     const viewer = await tokens.authenticate(req.headers.authorization, req)
-    if (typeof viewer === 'string' || !isAdmin(viewer) || viewer.token.kind !== 'session') throw notFound('route')
+    if (typeof viewer === 'string' || viewer.token.kind !== 'session') throw notFound('route')
+    refuseWithheldRole(viewer, 'admin')
+    if (!isAdmin(viewer)) throw notFound('route')
     req.viewer = viewer
   }
 }

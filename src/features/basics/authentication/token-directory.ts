@@ -38,6 +38,7 @@ type TokenEntry = {
 type AccountEntry = {
   id: string
   role: Role
+  hasTwoFactor: boolean
   emailVerified: boolean
   awaitsApproval: boolean
   isService: boolean
@@ -63,8 +64,32 @@ const VIEWER = defineCache({
   revisionOf: (account: AccountEntry) => account.revision,
 })
 
+type Powers = Pick<Viewer, 'role' | 'withheldRole'>
+
+const isUnprotectedStaff = ({ role, hasTwoFactor }: AccountEntry): boolean => role !== 'developer' && !hasTwoFactor
+
+/** The only place where the role of an account becomes the role of a viewer. */
+function powersOf(account: AccountEntry, isRuled: boolean): Powers {
+  const { role } = account
+  return isRuled && isUnprotectedStaff(account) ? { role: 'developer', withheldRole: role } : { role }
+}
+
+type RuleReader = Pick<TokenDirectoryOptions, 'staffRule'>
+
+function peekPowers({ staffRule }: RuleReader, account: AccountEntry): Powers | undefined {
+  const isRuled = isUnprotectedStaff(account) ? staffRule.peek() : false
+  return isRuled === undefined ? undefined : powersOf(account, isRuled)
+}
+
+async function readPowers({ staffRule }: RuleReader, account: AccountEntry): Promise<Powers> {
+  return powersOf(account, isUnprotectedStaff(account) && (await staffRule.read()))
+}
+
+/** A caller without the role, which the directory adds. */
+export type ForeignCaller = Omit<Viewer, 'caller' | 'address' | 'role'>
+
 /** Authenticates a token of a code host by the linked account; undefined if the text is not such a token. */
-export type ForeignTokens = (token: string) => Promise<Omit<Viewer, 'caller' | 'address'> | 'invalid' | undefined>
+export type ForeignTokens = (token: string) => Promise<ForeignCaller | 'invalid' | undefined>
 
 const HASHES_MAX = 10_000
 
@@ -86,6 +111,8 @@ export type TokenDirectoryOptions = {
   /** Called for each use of a valid token from an IP address that its limits exclude. Must not reject. */
   onForeignAddress: (use: { tokenId: string; accountId: string; address: string }) => Promise<void>
   foreignTokens?: ForeignTokens
+  /** Whether moderators and admins need two-factor sign-in. `peek` returns undefined if it would have to wait. */
+  staffRule: { peek(): boolean | undefined; read(): Promise<boolean> }
 }
 
 /** Needs at most two queries, and none if the token and its account are cached. */
@@ -99,7 +126,7 @@ export function createTokenDirectory(options: TokenDirectoryOptions): TokenDirec
   const identify = (
     token: TokenEntry,
     account: AccountEntry,
-    maker: AccountEntry | undefined,
+    { powers, maker }: { powers: Powers; maker: AccountEntry | undefined },
     req: TokenUser,
   ): Outcome => {
     if (account.isService && maker === undefined) return 'invalid'
@@ -107,7 +134,7 @@ export function createTokenDirectory(options: TokenDirectoryOptions): TokenDirec
     options.onUse({ kind: token.kind, id: token.id, req })
     const viewer = {
       id: account.id,
-      role: account.role,
+      ...powers,
       emailVerified: account.emailVerified,
       awaitsApproval: account.awaitsApproval,
       scopes: token.scopes,
@@ -116,7 +143,8 @@ export function createTokenDirectory(options: TokenDirectoryOptions): TokenDirec
       token: { kind: token.kind, id: token.id },
     }
     if (token.limits === undefined) return viewer
-    const limited = { ...viewer, role: 'developer' as const, limits: token.limits }
+    const { withheldRole: _, ...unprivileged } = viewer
+    const limited = { ...unprivileged, role: 'developer' as const, limits: token.limits }
     return maker === undefined ? limited : { ...limited, maker: maker.id }
   }
   /** Hashes of the tokens in recent `Authorization` headers. Hashing a token takes a third of the time of a cached response. */
@@ -137,8 +165,11 @@ export function createTokenDirectory(options: TokenDirectoryOptions): TokenDirec
     if (token === undefined || account === undefined || token.networks !== undefined) return undefined
     const maker = token.makerId === undefined ? undefined : accounts.peek(token.makerId)
     if (token.makerId !== undefined && maker === undefined) return undefined
-    return token.expiresAtMs <= now() ? 'invalid' : identify(token, account, maker, req)
+    const powers = peekPowers(options, account)
+    if (powers === undefined) return undefined
+    return token.expiresAtMs <= now() ? 'invalid' : identify(token, account, { powers, maker }, req)
   }
+  const accountOf = (id: string) => accounts.get(id, (ids) => listAccounts(db, ids))
   return {
     peek,
     async authenticate(authorization, req) {
@@ -148,23 +179,28 @@ export function createTokenDirectory(options: TokenDirectoryOptions): TokenDirec
       const parsed = parseToken(text)
       if (parsed === undefined) {
         const foreign = (await options.foreignTokens?.(text)) ?? 'invalid'
-        return foreign === 'invalid'
-          ? foreign
-          : { ...foreign, caller: addressKey(req.clientAddress), address: req.clientAddress }
+        const account = foreign === 'invalid' ? undefined : await accountOf(foreign.id)
+        if (foreign === 'invalid' || account === undefined) return 'invalid'
+        return {
+          ...foreign,
+          ...(await readPowers(options, account)),
+          caller: addressKey(req.clientAddress),
+          address: req.clientAddress,
+        }
       }
       const { kind } = parsed
       if (kind === 'publisher') return findPublisherToken(db, { hash: parsed.hash, now: now(), req })
       const hash = parsed.hash.toString('hex')
       const token = await tokens.get(hash, (hashes) => listTokens(db, kind, hashes))
       if (token === undefined || token.expiresAtMs <= now()) return 'invalid'
-      const accountOf = (id: string) => accounts.get(id, (ids) => listAccounts(db, ids))
       const account = await accountOf(token.accountId)
       if (account === undefined) return 'invalid'
       if (token.networks !== undefined && !isSuspended(account) && !isInside(token.networks, req.clientAddress)) {
         await options.onForeignAddress({ tokenId: token.id, accountId: account.id, address: req.clientAddress })
         return 'invalid'
       }
-      return identify(token, account, token.makerId === undefined ? undefined : await accountOf(token.makerId), req)
+      const maker = token.makerId === undefined ? undefined : await accountOf(token.makerId)
+      return identify(token, account, { powers: await readPowers(options, account), maker }, req)
     },
   }
 }
@@ -234,6 +270,7 @@ async function listAccounts(db: Db, ids: string[]): Promise<AccountEntry[]> {
     .select([
       'id',
       'role',
+      sql<boolean>`totp_secret is not null`.as('hasTwoFactor'),
       'email_verified',
       'awaits_approval',
       'service_of',
@@ -247,6 +284,7 @@ async function listAccounts(db: Db, ids: string[]): Promise<AccountEntry[]> {
   return rows.map((row) => ({
     id: row.id,
     role: row.role as Role,
+    hasTwoFactor: row.hasTwoFactor,
     emailVerified: row.email_verified,
     awaitsApproval: row.awaits_approval,
     isService: row.service_of !== null,

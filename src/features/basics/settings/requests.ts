@@ -94,6 +94,12 @@ export const SettingsPatch = NamedObject('SettingsPatch', {
   first_steps_dismissed: Maybe(
     Type.Boolean({ description: 'Whether the overview of operators no longer shows the progress of the first steps' }),
   ),
+  require_staff_two_factor: Maybe(
+    Type.Boolean({
+      description:
+        'Whether moderators and admins without two-factor sign-in have only the permissions of other users. An admin who turns it on needs two-factor sign-in',
+    }),
+  ),
   read_only: Maybe(Type.Boolean({ description: 'Whether requests that change data fail with 503' })),
   read_only_message: Maybe(
     Type.String({ maxLength: 500, description: 'Error message in read-only mode, in one line' }),
@@ -131,6 +137,7 @@ const columns: PatchColumns<SettingsPatch, Updateable<InstanceSettings>> = {
   first_projects_per_day: (first_projects_per_day) => ({ first_projects_per_day }),
   approve_accounts: (approve_accounts) => ({ approve_accounts }),
   first_steps_dismissed: (first_steps_dismissed) => ({ first_steps_dismissed }),
+  require_staff_two_factor: (require_staff_two_factor) => ({ require_staff_two_factor }),
   read_only: (read_only) => ({ read_only }),
   read_only_message: (message) => ({ read_only_message: lineOf(message, 'read_only_message') }),
 }

@@ -43,6 +43,7 @@ export const DECLARED: Record<string, Declared> = {
     },
     unseen: {
       approve_accounts: 'would keep the accounts of other operations from publishing; sign-up-blocks.test.ts has it',
+      require_staff_two_factor: 'would take the role of the other callers; staff-two-factor.test.ts has it',
       registration: 'would close sign-up for the other operations; settings.test.ts has it',
       read_only: 'would refuse the other operations; read-only.test.ts has it',
     },

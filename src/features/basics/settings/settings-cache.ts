@@ -55,6 +55,18 @@ export async function getShownSettings(reader: SettingsReader): Promise<Settings
   return { ...toSettings(row, reader.config), isQuiet: row.quiet_since !== null }
 }
 
+/** Returns the functions that read whether moderators and admins need two-factor sign-in. `peek` does not wait. */
+export function createStaffRule(reader: Pick<SettingsReader, 'cache' | 'db'>) {
+  const isRequired = (row: SettingsRow): boolean => row.require_staff_two_factor ?? false
+  return {
+    peek: (): boolean | undefined => {
+      const row = reader.cache.kind(SETTINGS).peek(SETTINGS_ID)
+      return row === undefined ? undefined : isRequired(row)
+    },
+    read: async (): Promise<boolean> => isRequired(await readRow(reader)),
+  }
+}
+
 /** Returns the announcement, or null before its start and from its end on. */
 export function announcementAt(
   settings: Pick<Settings, 'announcement' | 'announcement_start' | 'announcement_end'>,
@@ -146,6 +158,7 @@ export function toSettings(row: SettingsRow, config: Config): Settings {
     first_projects_per_day: row.first_projects_per_day,
     approve_accounts: row.approve_accounts ?? false,
     first_steps_dismissed: row.first_steps_dismissed ?? false,
+    require_staff_two_factor: row.require_staff_two_factor ?? false,
     // No route can disable the read-only mode of the environment.
     read_only: readOnly || (row.read_only ?? false),
     read_only_message: row.read_only_message ?? READ_ONLY_MESSAGE,

@@ -1,4 +1,5 @@
 import type { Updateable } from 'kysely'
+import { lockAccount } from '#features/basics/access/accounts.ts'
 import type { Actor } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { validationError } from '#lib/errors.ts'
@@ -26,12 +27,14 @@ export async function updateSettings(
   if (fields.length === 0) return
   await transaction(deps, async (tx, changed) => {
     await checkTimes(tx, values)
+    if (patch.require_staff_two_factor === true) await checkOwnTwoFactor(tx, actor)
     await upsertSettings(tx, values, deps.now())
     if (values.rules !== undefined) {
       const text = isBlank(values.rules ?? '') ? '' : (values.rules ?? '')
       await insertPageVersion(tx, { kind: 'rules', text, asksAgain: false, actor, now: deps.now() })
     }
-    const recorded = { registration: values.registration, read_only: values.read_only, name: values.name }
+    const { registration, read_only, name, require_staff_two_factor } = values
+    const recorded = { registration, read_only, name, require_staff_two_factor }
     const changes = Object.entries(recorded).filter(([, value]) => value !== undefined)
     await recordAudit(tx, { action: 'settings.changed', actor, details: { fields, ...Object.fromEntries(changes) } })
     changed.add('settings', SETTINGS_ID)
@@ -47,4 +50,12 @@ async function checkTimes(tx: Tx, values: Updateable<InstanceSettings>): Promise
     const field = values.announcement_end === undefined ? 'announcement_start' : 'announcement_end'
     throw validationError(field, 'the announcement must end after it begins')
   }
+}
+
+/** Admins would otherwise lose their role with this request. @throws ApiError `validation_error` */
+async function checkOwnTwoFactor(tx: Tx, actor: Actor): Promise<void> {
+  if (actor.kind !== 'account') return
+  const account = await lockAccount(tx, actor.id)
+  if (account.totp_secret === null)
+    throw validationError('require_staff_two_factor', 'turn on two-factor sign-in for your own account first')
 }

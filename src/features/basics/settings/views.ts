@@ -77,6 +77,9 @@ const operatorFields = {
   first_steps_dismissed: Type.Boolean({
     description: 'Whether the overview of operators no longer shows the progress of the first steps',
   }),
+  require_staff_two_factor: Type.Boolean({
+    description: 'Whether moderators and admins without two-factor sign-in have only the permissions of other users',
+  }),
 }
 const AllFields = Type.Object({ ...fields, ...operatorFields })
 /** The settings in effect. */
@@ -84,7 +87,7 @@ export type Settings = Static<typeof AllFields>
 
 /** Returns the settings without those that concern only operators. */
 export function toInstanceView(settings: Settings): Static<typeof InstanceView> {
-  const { first_steps_dismissed: _, ...shown } = settings
+  const { first_steps_dismissed: _steps, require_staff_two_factor: _rule, ...shown } = settings
   return shown
 }
 

@@ -30,6 +30,7 @@ export function ownErrors({ method, url, config: { auth, errors = [] }, schema }
   const derived: ErrorKind[] = [
     ...(hasBody ? (['json_error', 'request_timeout', 'validation_error'] as const) : []),
     ...(needsToken ? (['unauthorized', 'forbidden'] as const) : []),
+    ...(auth === 'operator' ? (['forbidden'] as const) : []),
     ...(hasBody && needsToken ? (['conflict'] as const) : []),
     ...(schema.params === IdParams ? (['decoding_error'] as const) : []),
     ...(auth === 'operator' || url.includes(':') ? (['not_found'] as const) : []),

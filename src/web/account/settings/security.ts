@@ -15,7 +15,7 @@ import { PATHS } from '#web/kit/paths.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
 import { pathTo } from '#web/ui/page-context.ts'
 import { form, textField } from '#web/ui/parts/fields.ts'
-import { badge } from '#web/ui/parts/lists.ts'
+import { badge, note } from '#web/ui/parts/lists.ts'
 import { showSettings } from '../account-layout.ts'
 import { codeField, endTokensField, newPasswordField } from '../sign-in/sign-in-views.ts'
 import { confirm, confirmForm, hasConfirmed } from './settings-views.ts'
@@ -80,7 +80,7 @@ ${confirmForm(page, { account, refusal, path: PATHS.security })}
   return showSettings(request, { title: t('settings.security'), body, refusal })
 }
 
-function securityView({ page, account, deps, t }: OwnRequest, state: FormState): Markup {
+function securityView({ page, viewer, account, deps, t }: OwnRequest, state: FormState): Markup {
   const { errors } = state
   const action = pathTo(page, PATHS.security)
   const send = (content: Part) => form(page, { action, content })
@@ -113,6 +113,7 @@ ${send(email)}
 ${send(password)}
 </section>
 <section class="section"><h2>${t('two-factor')}</h2>
+${viewer.withheldRole !== undefined && note(page, 'warn', html`<p>${t('refusal.two-factor')}</p>`)}
 ${
   account.totp_secret === null
     ? html`<p class="soft">${t('two-factor.text')}</p>

@@ -51,8 +51,14 @@ export function signUpPages(pages: Pages): void {
     options: { role: 'admin' },
     load: loadSignUps,
     show: showSignUps,
-    commands: { save: saveLimits, block: addBlocks, unblock: removeBlock },
-    labels: { ...LIMITS.said, targets: 'The list', note: 'The note', ends: 'The number of days' },
+    commands: { save: saveLimits, staff: saveStaffRule, block: addBlocks, unblock: removeBlock },
+    labels: {
+      ...LIMITS.said,
+      targets: 'The list',
+      require_staff_two_factor: 'Before you require it,',
+      note: 'The note',
+      ends: 'The number of days',
+    },
   })
 }
 
@@ -70,6 +76,12 @@ async function saveLimits(request: OwnRequest, data: Data, state: FormState): Pr
     first_projects_per_day: number('first_projects_per_day'),
     approve_accounts: state.list('approve_accounts').includes('true'),
   })
+  return { done: 'saved' }
+}
+
+async function saveStaffRule(request: OwnRequest, data: Data, state: FormState): Promise<Outcome> {
+  const require_staff_two_factor = state.list('require_staff_two_factor').includes('true')
+  await saveSettings(request, data, { require_staff_two_factor })
   return { done: 'saved' }
 }
 
@@ -110,6 +122,7 @@ function showSignUps(request: OwnRequest, data: Data, state: FormState) {
     notice: { count: Number(query('count')) || 0 },
     body: [
       limitsPart(page, data, stateOf(state, ['save'])),
+      staffPart(page, data, stateOf(state, ['staff'])),
       newBlocks(page, stateOf(state, ['block'])),
       blockTable(page, data),
     ],
@@ -129,6 +142,20 @@ function limitsPart(page: PageContext, { settings }: Data, state: FormState): Pa
   const content = html`${LIMITS.controls(page, state, settings)}${approval}
 <div class="line"><button class="main" name="do" value="save">${t('work.save')}</button></div>`
   return formPart(page, { id: 'limits', title: t('ops.sign-ups.limits'), path: PATHS.operatorSignUps, content })
+}
+
+function staffPart(page: PageContext, { settings }: Data, state: FormState): Part {
+  const { t } = page.language
+  const current = settings.require_staff_two_factor ? ['true'] : []
+  const content = html`${checkbox({
+    name: 'require_staff_two_factor',
+    value: 'true',
+    isChecked: state.list('require_staff_two_factor', current).includes('true'),
+    label: t('ops.sign-ups.staff.require'),
+    hint: t('ops.sign-ups.staff.hint'),
+  })}
+<div class="line"><button class="main" name="do" value="staff">${t('work.save')}</button></div>`
+  return formPart(page, { id: 'staff', title: t('ops.sign-ups.staff'), path: PATHS.operatorSignUps, content })
 }
 
 function newBlocks(page: PageContext, state: FormState): Part {

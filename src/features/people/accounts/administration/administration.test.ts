@@ -4,6 +4,7 @@ import { PLACEHOLDER_ID } from '#features/basics/access/placeholder.ts'
 import { ALL_SCOPES } from '#features/basics/access/scopes.ts'
 import { SYSTEM } from '#features/basics/audit/actor.ts'
 import { createTokenDirectory } from '#features/basics/authentication/token-directory.ts'
+import { createStaffRule } from '#features/basics/settings/settings-cache.ts'
 import { DAY_MS } from '#lib/time.ts'
 import { createEntityCache } from '#platform/cache/entity-cache.ts'
 import { ADMIN_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
@@ -137,6 +138,7 @@ test('another process rejects the tokens once it is notified of the change', asy
   const pat = await t.make.pat(person, ALL_SCOPES)
   // A directory without a cache stands for a process that has emptied its own.
   const elsewhere = createTokenDirectory({
+    staffRule: createStaffRule(t.deps),
     db: t.deps.db,
     cache: createEntityCache({ maxBytes: 1024 }),
     now: t.deps.now,

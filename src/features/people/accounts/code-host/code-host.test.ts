@@ -3,6 +3,8 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, beforeEach, test } from 'node:test'
 import { GRANTABLE_SCOPES } from '#features/basics/access/scopes.ts'
+import { COMMAND } from '#features/basics/audit/actor.ts'
+import { updateSettings } from '#features/basics/settings/update-settings.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { assertError, assertRefusedValues } from '#test/support/http/account-steps.ts'
@@ -52,6 +54,17 @@ test('a token of the host authenticates the linked account, with all scopes of a
   assertError(await t.as({ token: 'ghp_own' }).get('/_internal/session/list'), 403, 'unauthorized')
   assertError(await t.as({ token: 'ghp_own' }).post(LINK, { token: 'ghp_own' }), 403, 'unauthorized')
   assert.equal((await t.as(person).get('/v3/user')).headers['deprecation'], undefined)
+})
+
+test('a linked moderator without two-factor sign-in loses the role, if the instance requires it', async () => {
+  host.users.set('ghp_staff', 4712)
+  const moderator = await t.make.account({ role: 'moderator' })
+  assert.equal((await t.as(moderator).post(LINK, { token: 'ghp_staff' })).statusCode, 204)
+  const queue = () => t.as({ token: 'ghp_staff' }).get('/_internal/moderation/projects')
+  assert.equal((await queue()).statusCode, 200)
+  await updateSettings(t.deps, COMMAND, { require_staff_two_factor: true })
+  assertError(await queue(), 403, 'unauthorized')
+  await updateSettings(t.deps, COMMAND, { require_staff_two_factor: null })
 })
 
 test('a link needs a password that was confirmed within ten minutes', async () => {

@@ -2,7 +2,7 @@
 // token. Disabled unless the operator configures a host.
 
 import { GRANTABLE_SCOPES } from '#features/basics/access/scopes.ts'
-import type { Viewer } from '#features/basics/access/viewer.ts'
+import type { ForeignCaller } from '#features/basics/authentication/token-directory.ts'
 import { hashToken } from '#lib/access/tokens.ts'
 import { createLimiter } from '#lib/concurrency/limiter.ts'
 import { ApiError } from '#lib/errors.ts'
@@ -29,11 +29,9 @@ const TOKEN_OWNER = defineCache<RememberDefinition<string | null>>({
   sizeOf: (id) => id?.length ?? 0,
 })
 
-type Caller = Omit<Viewer, 'caller' | 'address'>
-
 export type CodeHost = {
   /** Returns the caller with this token; `invalid` if it is rejected, undefined if it is not a token of the host. */
-  authenticate(token: string): Promise<Caller | 'invalid' | undefined>
+  authenticate(token: string): Promise<ForeignCaller | 'invalid' | undefined>
   /** Returns the ID of the token's owner at the host; undefined if the token is not valid. */
   identify(token: string): Promise<string | undefined>
 }
@@ -99,15 +97,15 @@ function noResponse(cause?: unknown): ApiError {
   return new ApiError('external_service_error', 'The code host does not respond. Try again later.', { cause })
 }
 
-async function findViewer(db: Db, hostId: string, now: Date): Promise<Caller | undefined> {
+async function findViewer(db: Db, hostId: string, now: Date): Promise<ForeignCaller | undefined> {
   const row = await db
     .selectFrom('account')
-    .select(['id', 'role', 'email_verified', 'awaits_approval'])
+    .select(['id', 'email_verified', 'awaits_approval'])
     .where('code_host_id', '=', hostId)
     .where('deletion_due', 'is', null)
     .where((eb) => eb.or([eb('suspended_at', 'is', null), eb('suspended_until', '<=', now)]))
     .executeTakeFirst()
   if (row === undefined) return undefined
-  const { id, role, email_verified: emailVerified, awaits_approval: awaitsApproval } = row
-  return { id, role, emailVerified, awaitsApproval, scopes: GRANTABLE_SCOPES, token: { kind: 'code-host', id: hostId } }
+  const { id, email_verified: emailVerified, awaits_approval: awaitsApproval } = row
+  return { id, emailVerified, awaitsApproval, scopes: GRANTABLE_SCOPES, token: { kind: 'code-host', id: hostId } }
 }

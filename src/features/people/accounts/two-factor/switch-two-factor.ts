@@ -54,6 +54,7 @@ export async function enableTwoFactor(
   const now = deps.now()
   return transaction(deps, async (tx, changed) => {
     changed.add('user', accountId)
+    changed.add('viewer', accountId)
     const account = await lockAccount(tx, accountId)
     if (account.totp_secret !== null) throw alreadyOn()
     const flow = await takeFlow(tx, 'set_up_totp', { secret, now })
@@ -117,6 +118,7 @@ export async function removeSecondFactor(
 ): Promise<void> {
   if (totp_secret === null) throw notOn()
   changed.add('user', id)
+  changed.add('viewer', id)
   await removeTwoFactor(tx, id)
   await deleteFlows(tx, id, ['sign_in_second_factor'])
   await enqueue(tx, 'accounts.send-mail', { kind: 'two-factor-removed', account_id: id })
