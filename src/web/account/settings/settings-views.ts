@@ -94,6 +94,17 @@ export async function confirm({ accounts, viewer, field }: OwnRequest): Promise<
 /** Whether the user has confirmed lately that they own the account. */
 export const hasConfirmed = ({ deps, viewer }: OwnRequest): Promise<boolean> => isConfirmed(deps.db, viewer, deps.now())
 
+export type ProofQuestion = { hasCode: boolean } | undefined
+
+/**
+ * Returns the password field of a confirmation, or undefined if the session has confirmed its owner lately: the commands
+ * then accept the form without a password.
+ */
+export async function proofQuestion(request: OwnRequest, { refusal }: Refused = {}): Promise<ProofQuestion> {
+  const isRefused = refusal !== undefined && isProofRefused(refusal)
+  return !isRefused && (await hasConfirmed(request)) ? undefined : { hasCode: request.account.totp_secret !== null }
+}
+
 /** Asks for the password again, for a page with the command `confirm`. */
 export function confirmForm(page: PageContext, of: { account: AccountRow; path: string } & Refused): Markup {
   const { t } = page.language

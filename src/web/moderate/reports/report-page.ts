@@ -129,7 +129,7 @@ async function showReport(request: OwnRequest, data: ReportData, state: FormStat
   const path = moderatedReport(report.id)
   const body = html`<div class="split decision"><div class="body flush">
 ${itemPart(page, data)}
-${actionsPart(request, data, state)}
+${await actionsPart(request, data, state)}
 ${await reportsPart(request, data, closing)}
 ${changesPart(page, await readReportChanges(request.deps, report))}
 ${section({ id: 'thread', title: t('reports.thread'), content: await threadList(request, await loadThread(request, report.thread_id)) })}

@@ -1,5 +1,5 @@
 // Decisions about another account: suspension, sign-out, a password link, restoration, role and badges. A page states the
-// consequences and asks for the password of the operator.
+// consequences, and asks for the password of an operator who has not entered it in the last 10 minutes.
 import type { ConfirmOwner } from '#features/basics/access/confirm-owner.ts'
 import { BADGES, type Badge, badgesOf } from '#features/basics/access/permissions.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
@@ -11,7 +11,7 @@ import { endLostAccess } from '#features/people/revocation/end-access.ts'
 import { type AccountRow, getAccountByName } from '#features/people/users/queries.ts'
 import { UserPatch } from '#features/people/users/requests.ts'
 import { updateUser } from '#features/people/users/update-user.ts'
-import { proofOf } from '#web/account/settings/settings-views.ts'
+import { proofOf, proofQuestion } from '#web/account/settings/settings-views.ts'
 import { showConfirmation } from '#web/kit/forms/confirm.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
 import { checkValues } from '#web/kit/forms/read-form.ts'
@@ -85,7 +85,7 @@ async function showDecision(
     button: of.button(request, data),
     cancel: back,
     isDanger: of.isDanger ?? true,
-    password: { hasCode: request.account.totp_secret !== null },
+    password: await proofQuestion(request, form),
     fields: [errorSummary(request.page, form.errors), of.fields?.(request, data, form)],
   }
   return showConfirmation(request, question, form)

@@ -159,12 +159,16 @@ test('a session that confirmed its password too long ago asks for it, and keeps 
   const second = visitor(t, member.token)
   const path = `${page()}/suspend`
   const form = await second.get(path)
+  assertSays(form, 200, /name="password"/)
+  assertSays(form, 200, 'Depot asks again only after 10 minutes.')
+  assert.doesNotMatch((await operator.get(path)).body, /name="password"/, 'the other session has confirmed it')
   const fields = { reason: 'Advertising', do: 'confirm' }
   const refused = await second.sendFrom(form, path, fields)
   assertSays(refused, 401, 'The password')
   assertSays(refused, 401, '>\nAdvertising</textarea>')
   assertSays(await second.sendFrom(form, path, { ...fields, password: 'wrong' }), 401, 'password')
   assertLeads(await second.sendFrom(form, path, { ...fields, password: PASSWORD }), `${page()}?done=account-suspended`)
+  assert.doesNotMatch((await second.get(`${page()}/unsuspend`)).body, /name="password"/)
   await second.send(`${page()}/unsuspend`, `${page()}/unsuspend`, { do: 'confirm' })
 })
 

@@ -32,7 +32,11 @@ async function loadPublishing(request: OwnRequest): Promise<PublishingOrganizati
   return { ...data, overview: await getPublishers(request.deps, request.viewer, ownerOf(data)) }
 }
 
-function showPublishing(request: OwnRequest, data: PublishingOrganization, state: FormState): Promise<FastifyReply> {
+async function showPublishing(
+  request: OwnRequest,
+  data: PublishingOrganization,
+  state: FormState,
+): Promise<FastifyReply> {
   const { t } = request
   const { overview, view, settings } = data
   const isEditable = may(data, 'EDIT_DETAILS') || state.isSubmitted
@@ -43,6 +47,6 @@ function showPublishing(request: OwnRequest, data: PublishingOrganization, state
     text: t('publishers.organization.text'),
     needs: 'EDIT_DETAILS',
     form: state,
-    body: publisherParts(request, state, { overview, name: view.name, path, isEditable }),
+    body: await publisherParts(request, state, { overview, name: view.name, path, isEditable }),
   })
 }

@@ -43,7 +43,7 @@ async function save(request: OwnRequest, data: ManagedProject, state: FormState)
   return { done: 'saved' }
 }
 
-function showPublishing(request: OwnRequest, data: PublishedProject, state: FormState): Promise<FastifyReply> {
+async function showPublishing(request: OwnRequest, data: PublishedProject, state: FormState): Promise<FastifyReply> {
   const { t } = request
   const path = `${data.settings}/publishing`
   const isEditable = (may(data, 'EDIT_DETAILS') && may(data, 'UPLOAD_VERSION')) || state.isSubmitted
@@ -54,7 +54,7 @@ function showPublishing(request: OwnRequest, data: PublishedProject, state: Form
     text: t('publishers.text'),
     needs: 'EDIT_DETAILS',
     form: state,
-    body: html`${publisherParts(request, state, { overview, name: view.name, path, isEditable })}${isEditable && onlyPart(request, data, path)}`,
+    body: html`${await publisherParts(request, state, { overview, name: view.name, path, isEditable })}${isEditable && onlyPart(request, data, path)}`,
   })
 }
 

@@ -8,6 +8,7 @@ import { removePublisher } from '#features/community/trusted-publishers/remove-p
 import { NewPublisher } from '#features/community/trusted-publishers/requests.ts'
 import { createConfirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
 import { parseId } from '#lib/ids.ts'
+import { proofQuestion } from '#web/account/settings/settings-views.ts'
 import { fields } from '#web/kit/forms/fields.ts'
 import type { FormState, Outcome } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
@@ -61,7 +62,7 @@ export async function removeFrom({ deps, viewer }: OwnRequest, owner: OwnerName,
 type Shown = { overview: PublisherOverview; name: string; path: string; isEditable: boolean }
 
 /** Shows the publishers, and for members who can change them the form of a new one. */
-export function publisherParts(request: OwnRequest, state: FormState, of: Shown): Part {
+export async function publisherParts(request: OwnRequest, state: FormState, of: Shown): Promise<Part> {
   const { page, t } = request
   const { overview, isEditable } = of
   const list =
@@ -71,7 +72,7 @@ export function publisherParts(request: OwnRequest, state: FormState, of: Shown)
   return [
     overview.isBlocked && note(page, 'warn', html`<p>${t('publishers.blocked')}</p>`),
     sheetPart({ id: 'publishers', content: list }),
-    isEditable && overview.issuers.length > 0 && newPublisher(request, state, of),
+    isEditable && overview.issuers.length > 0 && (await newPublisher(request, state, of)),
   ]
 }
 
@@ -92,7 +93,9 @@ ${isEditable && buttonForm(page, { action: pathTo(page, path), text: t('publishe
 </li>`
 }
 
-function newPublisher({ page, account }: OwnRequest, state: FormState, { overview, name, path }: Shown): Markup {
+async function newPublisher(request: OwnRequest, state: FormState, { overview, name, path }: Shown): Promise<Markup> {
+  const { page } = request
+  const question = await proofQuestion(request, state)
   const { t } = page.language
   const choices = overview.issuers.map(({ issuer, name: label }) => ({
     value: issuer,
@@ -101,8 +104,8 @@ function newPublisher({ page, account }: OwnRequest, state: FormState, { overvie
   }))
   const content = html`${selectField(page, { name: 'issuer', label: t('publishers.issuer'), choices, errors: state.errors })}
 ${FIELDS.controls(page, state)}
-${passwordField(page, { name: 'password', label: t('publishers.password'), hint: t('publishers.password.hint'), autocomplete: 'current-password', isOptional: true, errors: state.errors })}
-${account.totp_secret !== null && textField(page, { name: 'code', label: t('publishers.code'), value: '', autocomplete: 'one-time-code', isOptional: true, errors: state.errors })}
+${question !== undefined && passwordField(page, { name: 'password', label: t('work.your-password'), hint: t('publishers.password.hint'), autocomplete: 'current-password', errors: state.errors })}
+${question?.hasCode === true && textField(page, { name: 'code', label: t('work.your-code'), value: '', autocomplete: 'one-time-code', isCode: true, errors: state.errors })}
 <div class="line"><button class="main" name="do" value="add">${t('publishers.add')}</button></div>`
   const of = { id: 'new-publisher', title: t('publishers.new'), text: t('publishers.may', { name }) }
   return formPart(page, { ...of, path, content })

@@ -49,6 +49,9 @@ test('the page asks for the password of a session that was not confirmed recentl
   await t.deps.db.updateTable('session').set({ confirmed_at: null }).where('account_id', '=', member.id).execute()
   const person = visitor(t, member.token)
   const path = `/project/${own.slug}/settings/publishing`
+  assert.match((await person.get(path)).body, /name="password"/)
+  const confirmed = visitor(t, await t.make.session(member.id))
+  assert.doesNotMatch((await confirmed.get(path)).body, /name="password"/)
   assertSays(await person.send(path, path, fields()), 401, 'assword')
   assertSays(await person.send(path, path, fields({ password: `not ${PASSWORD}` })), 401, 'assword')
 })

@@ -73,7 +73,7 @@ export type Confirmation = {
   /** Name that the user types to confirm. The field is `name`. */
   typed?: string
   /** Whether the command needs the password, and the code of the authenticator app. The fields are `password`, `code`. */
-  password?: { hasCode: boolean }
+  password?: { hasCode: boolean } | undefined
   /** More fields, such as a reason. */
   fields?: Part
   command?: string
@@ -86,7 +86,7 @@ export function confirmation(page: PageContext, of: Confirmation): Markup {
   const { errors = [], typed, password, instead } = of
   const content = html`${of.fields}
 ${typed !== undefined && textField(page, { name: 'name', label: t('work.type-name', { name: typed }), autocomplete: 'off', isName: true, errors })}
-${password !== undefined && passwordField(page, { name: 'password', label: t('work.your-password'), autocomplete: 'current-password', errors })}
+${password !== undefined && passwordField(page, { name: 'password', label: t('work.your-password'), hint: t('work.your-password.why'), autocomplete: 'current-password', errors })}
 ${password?.hasCode === true && textField(page, { name: 'code', label: t('work.your-code'), autocomplete: 'one-time-code', isCode: true, inputMode: 'numeric', errors })}
 <div class="line"><a class="button" href="${of.cancel}">${t('work.cancel')}</a><button class="${of.isDanger === false ? 'main' : 'danger'}" name="do" value="${of.command ?? 'confirm'}">${of.button}</button></div>`
   return html`<div class="slip sheet">
