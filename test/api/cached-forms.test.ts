@@ -61,7 +61,7 @@ async function read({ path, body }: Read, headers: Record<string, string>): Prom
   // Each read is a use of its token or session, which is recorded once per minute.
   const text = decode(bytes)
     .toString()
-    .replace(/"(last_used|last_login)":"[^"]*"/g, '"$1":""')
+    .replace(/"(last_used|last_login|last_sign_in)":"[^"]*"/g, '"$1":""')
   return { status: response.statusCode, coding, text }
 }
 
