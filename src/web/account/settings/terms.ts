@@ -58,13 +58,13 @@ async function showTerms(request: OwnRequest, data: Terms, state: FormState): Pr
   const { refusal } = state
   const shown = rich('site.text.version', { version: String(version), time: exactTime(page.language, published) })
   const title = t('terms')
-  const body = html`<div class="sheet section"><h1>${title}</h1>
+  const body = html`<div class="stack"><div class="sheet section"><h1>${title}</h1>
 ${messages(page, { refusal })}
 ${data.consent === undefined ? consentForm(request, data, state) : html`<p>${rich('terms.agreed', { version: String(data.consent.version), time: exactTime(page.language, data.consent.agreed) })}</p>`}
 </div>
 <article class="sheet section"><h2>${t('layout.terms')}</h2>
 ${await texts.render(text, page)}
-<p class="soft">${shown}</p></article>`
+<p class="soft">${shown}</p></article></div>`
   return show({ title, body, refusal, className: 'page' })
 }
 

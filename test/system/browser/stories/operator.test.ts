@@ -162,7 +162,8 @@ test('an operator opens an instance on their first day', async () => {
   }
   await press(page, 'Turn on')
   await page.getByText('Scan this QR code').waitFor()
-  const key = (await page.locator('main').innerText()).match(/(?:[A-Z2-7]{4} ?){8,}/)?.[0] ?? assert.fail('no key')
+  const key =
+    ((await page.locator('main').textContent()) ?? '').match(/(?:[A-Z2-7]{4} ?){8,}/)?.[0] ?? assert.fail('no key')
   const code = new TOTP({ secret: Secret.fromBase32(key.replaceAll(' ', '')) }).generate()
   await page.getByLabel('Current code from the app').fill(code)
   await press(page, 'Turn on')
