@@ -49,6 +49,7 @@ export async function makeOperatorPages(t: TestApp, { admin }: WorkPeople): Prom
     at('operator-unsuspend', 'operateUnsuspend', '/operator/user/spammer/unsuspend'),
     at('operator-sign-out', 'operateSignOut', '/operator/user/spammer/sign-out'),
     at('operator-end-session', 'operateEndSession', `/operator/user/jo/sessions/${session}`),
+    at('operator-account-limits', 'operateAccountLimits', '/operator/user/jo/limits'),
     at('operator-export', 'operateExport', '/operator/user/jo/export'),
     at('operator-delete', 'operateDelete', '/operator/user/jo/delete'),
     at('operator-restore', 'operateRestore', '/operator/user/leaver/restore'),

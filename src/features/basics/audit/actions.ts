@@ -26,6 +26,7 @@ export const AUDIT_ACTIONS = [
   'account.signed_out',
   'account.password_link_made',
   'account.data_exported',
+  'account.limits_changed',
   'session.ended',
   'token.created',
   'token.changed',

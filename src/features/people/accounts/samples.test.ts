@@ -155,6 +155,7 @@ export const SAMPLES: Record<string, Sample> = {
   },
   setUserEmail: { ...at('stranger'), body: () => ({ email: `${newId()}@example.org`, verified: true }) },
   makePasswordLink: { ...at('stranger'), body: {} },
+  setUserLimits: { ...at('stranger'), body: { projects: 7 } },
 }
 
 export const DECLARED: Record<string, Declared> = {

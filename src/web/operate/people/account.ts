@@ -15,6 +15,7 @@ import { type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'
 import { note } from '#web/ui/parts/lists.ts'
 import { showOperator } from '../sections.ts'
+import { accountLimitPages, limitsPart } from './account-limits.ts'
 import { accountPath, accountStatus, OPERATOR_AREA, roleName } from './accounts.ts'
 import { loadAccount, type ManagedAccount, rankPages, suspensionPages } from './confirmed.ts'
 import { credentialPages, identityPages } from './credentials.ts'
@@ -44,6 +45,7 @@ export function userPages(pages: Pages): void {
   identityPages(pages)
   sessionPages(pages)
   removalPages(pages)
+  accountLimitPages(pages)
 }
 
 async function showAccount(request: OwnRequest, data: Data, form: FormState): Promise<FastifyReply> {
@@ -60,6 +62,7 @@ async function showAccount(request: OwnRequest, data: Data, form: FormState): Pr
       factsPart(page, data, (await listConsents(request.deps.db, account.id))[0]),
       decisionsPart(page, data),
       await sessionsPart(request, data),
+      await limitsPart(request, data),
       notePart(page, { note: data.note, path: accountPath(account.id) }, form),
       timelinePart(page, record),
       historyParts(page, record),

@@ -52,7 +52,7 @@ type Decision = Pick<PageOptions, 'shows' | 'api'> & {
   title(request: OwnRequest, data: ManagedAccount): string
   button(request: OwnRequest, data: ManagedAccount): string
   consequences(request: OwnRequest, data: ManagedAccount, form: FormState): readonly Part[] | Promise<readonly Part[]>
-  fields?(request: OwnRequest, data: ManagedAccount, form: FormState): Part
+  fields?(request: OwnRequest, data: ManagedAccount, form: FormState): Part | Promise<Part>
   decide(request: OwnRequest, data: ManagedAccount, form: FormState): Promise<Outcome>
   labels?: Readonly<Record<string, string>>
   isDanger?: boolean
@@ -86,7 +86,7 @@ async function showDecision(
     cancel: back,
     isDanger: of.isDanger ?? true,
     password: await proofQuestion(request, form),
-    fields: [errorSummary(request.page, form.errors), of.fields?.(request, data, form)],
+    fields: [errorSummary(request.page, form.errors), await of.fields?.(request, data, form)],
   }
   return showConfirmation(request, question, form)
 }

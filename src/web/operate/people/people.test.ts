@@ -45,6 +45,7 @@ test('only admins see the pages; visitors are led to sign in', async () => {
     'email',
     'username',
     'export',
+    'limits',
     'delete',
   ]
   const paths = ['users', 'invitations', 'limits', 'payouts', `user/${spammer.id}`]
@@ -225,6 +226,24 @@ test('the page of an account has the record of moderators, the shared note, and 
   const conflict = await operator.sendFrom(shown, path, { body: 'Does not', revision: '0', do: 'note' })
   assertSays(conflict, 409, 'Another moderator has changed the note.')
   assertSays(conflict, 409, 'Does not')
+})
+
+test('the limits of an account are shown with its numbers, and changed', async () => {
+  const member = await t.make.account()
+  await t.make.project({ owner: member })
+  const path = `/operator/user/${member.id}`
+  assertSays(await operator.get(path), 200, '1 of at most 256')
+  const form = await operator.get(`${path}/limits`)
+  assertValidHtml(form.body)
+  const fields = { projects: 'many', organizations: '', collections: '', do: 'confirm' }
+  assertSays(await operator.sendFrom(form, `${path}/limits`, fields), 400, 'The limit of projects')
+  assertLeads(
+    await operator.sendFrom(form, `${path}/limits`, { ...fields, projects: '1' }),
+    `${path}?done=account-changed`,
+  )
+  assertSays(await operator.get(path), 200, '1 of at most 1')
+  assert.deepEqual((await t.as(member).get('/v3/limits/projects')).json(), { current: 1, max: 1 })
+  assert.deepEqual(await audited(1), ['account.limits_changed'])
 })
 
 test('the data of a user is exported with a reason', async () => {

@@ -318,3 +318,25 @@ test('an operator lists the sessions of a user with shortened addresses, and end
   const [own] = (await t.as(person).get('/_internal/account/audit-log')).json().entries
   assert.deepEqual([own.action, own.by, own.subject.id], ['session.ended', 'others', newest.id])
 })
+
+test('an operator sets the limits of an account, and sees what it has stored', async () => {
+  const person = await t.make.account()
+  const read = async () => (await t.as(admin).get(at(person, 'limits'))).json()
+  const set = (body: Record<string, unknown>) => t.as(admin).put(at(person, 'limits'), body)
+  assert.deepEqual(await read(), {
+    projects: { current: 0, max: 256, override: null },
+    organizations: { current: 0, max: 16, override: null },
+    collections: { current: 0, max: 32, override: null },
+    versions: 0,
+    bytes: 0,
+  })
+  await assertRefusedValues(set, {}, 'projects', [-1, 1.5, 'many', 1_000_001])
+  const sent = [set({ projects: 0, collections: 5 }), set({ projects: 0, collections: 5 })]
+  assert.deepEqual(statuses(await Promise.all(sent)), [204, 204])
+  const { projects, organizations, collections } = await read()
+  assert.deepEqual([projects.override, organizations.override, collections.max], [0, null, 5])
+  assert.deepEqual((await t.as(person).get('/v3/limits/projects')).json(), { current: 0, max: 0 })
+  assert.equal((await set({})).statusCode, 204)
+  assert.equal((await read()).projects.max, 256)
+  assertError(await t.as(admin).put(at({ id: 'nobody-here' }, 'limits'), {}), 404, 'not_found')
+})

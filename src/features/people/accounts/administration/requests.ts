@@ -4,6 +4,7 @@ import { OwnerProofFields, UserParams } from '#features/basics/access/requests.t
 import { validationError } from '#lib/errors.ts'
 import { Id, Maybe, NamedObject } from '#lib/schema/schema-parts.ts'
 import { checkStorable, isBlank } from '#lib/text/text-rules.ts'
+import type { LimitOverride } from './set-limits.ts'
 
 export const Suspension = NamedObject('Suspension', {
   reason: Type.String({ minLength: 1, maxLength: 1000, description: 'Reason, which the user receives by email' }),
@@ -71,3 +72,24 @@ export const SignOutQuery = Type.Object({
     }),
   ),
 })
+
+const limit = (kind: string) =>
+  Maybe(
+    Type.Integer({
+      minimum: 0,
+      maximum: 1_000_000,
+      description: `Maximum number of ${kind}. Default: null, the limit of the instance`,
+    }),
+  )
+
+export const LimitsInput = Type.Object({
+  projects: limit('projects'),
+  organizations: limit('organizations'),
+  collections: limit('collections'),
+  ...OwnerProofFields,
+})
+
+/** Returns the limits; those that are absent are the limits of the instance. */
+export function toLimits({ projects, organizations, collections }: Static<typeof LimitsInput>): LimitOverride {
+  return { projects: projects ?? null, organizations: organizations ?? null, collections: collections ?? null }
+}

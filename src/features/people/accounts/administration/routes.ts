@@ -13,22 +13,27 @@ import { listPendingDeletions } from '../deletion/queries.ts'
 import { restoreAccount } from '../deletion/restore-account.ts'
 import { confirmedOperator } from './confirmed-operator.ts'
 import { endUserSession } from './end-user-session.ts'
+import { getAccountLimits } from './limits.ts'
 import { makePasswordLink } from './make-password-link.ts'
 import { listSuspended, listUserSessions } from './queries.ts'
 import {
   checkReason,
   EmailChange,
+  LimitsInput,
   SessionParams,
   SignOutQuery,
   Suspension,
   TwoFactorReset,
+  toLimits,
   toSuspension,
 } from './requests.ts'
 import { resetTwoFactor } from './reset-two-factor.ts'
 import { setEmail } from './set-email.ts'
+import { setLimits } from './set-limits.ts'
 import { signOutAccount } from './sign-out-account.ts'
 import { suspendAccount, unsuspendAccount } from './suspend-account.ts'
 import {
+  AccountLimitsView,
   DeletedAccount,
   PasswordLink,
   SuspendedAccount,
@@ -50,6 +55,7 @@ export function administrationRoutes(app: App, deps: AdministrationDeps): void {
     deletionRoutes(scope, deps)
     sessionRoutes(scope, deps)
     credentialRoutes(scope, deps)
+    limitRoutes(scope, deps)
   })
 }
 
@@ -214,6 +220,34 @@ function credentialRoutes(app: App, deps: AdministrationDeps): void {
     handler: async (req, reply) => {
       const { url, expires } = await makePasswordLink(deps, await confirmedOperator(deps, req), req.params.id)
       return reply.status(201).send({ url, expires: expires.toISOString() })
+    },
+  })
+}
+
+function limitRoutes(app: App, deps: AdministrationDeps): void {
+  app.get('/admin/user/:id/limits', {
+    config,
+    schema: {
+      operationId: 'getUserLimits',
+      summary: 'Get the limits of an account, and what it has stored',
+      params: UserParams,
+      response: { 200: AccountLimitsView },
+    },
+    handler: async (req) =>
+      getAccountLimits(deps, await getAccountByName(deps.db, req.params.id, { withLeaving: true })),
+  })
+  app.put('/admin/user/:id/limits', {
+    config: confirmed,
+    schema: {
+      operationId: 'setUserLimits',
+      summary: 'Set the limits of an account',
+      description: 'The account keeps its present projects, organizations and collections. Admins have no limits.',
+      params: UserParams,
+      body: LimitsInput,
+    },
+    handler: async (req) => {
+      const limits = toLimits(req.body)
+      await setLimits(deps, await confirmedOperator(deps, req), { name: req.params.id, limits })
     },
   })
 }

@@ -43,6 +43,22 @@ export const UserSession = NamedObject('UserSession', {
   address_range: Type.String({ description: 'Shortened IP address: 24 bits of IPv4, 48 bits of IPv6' }),
 })
 
+const AccountLimit = Type.Object({
+  current: Type.Integer({ description: 'Number of owned resources' }),
+  max: Nullable(Type.Integer({ description: 'Limit that applies; null without a limit' })),
+  override: Nullable(
+    Type.Integer({ description: 'Limit that an operator has set; null for the limit of the instance' }),
+  ),
+})
+
+export const AccountLimitsView = NamedObject('AccountLimits', {
+  projects: AccountLimit,
+  organizations: AccountLimit,
+  collections: AccountLimit,
+  versions: Type.Integer({ description: 'Number of versions in the projects that the account owns' }),
+  bytes: Type.Integer({ description: 'Size of their files in bytes' }),
+})
+
 export function toUserSession(row: SessionRow): Static<typeof UserSession> {
   return toView(UserSession, { ...row, address_range: networkOf(row.ip) })
 }
