@@ -17,6 +17,7 @@ const TABLE: readonly (readonly [pattern: RegExp, key: MessageKey])[] = [
   [/^must be an? (?:integer|number) from (?<min>-?\d+) to (?<max>-?\d+)$/, 'refusal.range'],
   [/^must be an? (?:integer|number) of at least (?<min>-?\d+)$/, 'refusal.least'],
   [/^must be an? (?:integer|number)$/, 'refusal.number'],
+  [/^must be a whole number, such as 30$/, 'refusal.days'],
   [/^must be greater than 0$/, 'refusal.positive'],
   [/^must be one of\b|^is not in the list$/, 'refusal.choice'],
   [/^must be an email address/, 'refusal.email'],

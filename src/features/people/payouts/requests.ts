@@ -53,7 +53,7 @@ export function parseRevenue({ external_id, day, amount }: Static<typeof NewReve
 function parseDay(text: string, now: number): number {
   const ms = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00.000Z`) : Number.NaN
   if (Number.isNaN(ms) || new Date(ms).toISOString().slice(0, 10) !== text)
-    throw validationError('day', 'must be a date in the form YYYY-MM-DD')
+    throw validationError('day', 'must be a date in the form YYYY-MM-DD, such as 2026-01-31')
   if (ms > Math.floor(now / DAY_MS) * DAY_MS) throw validationError('day', 'must not be in the future')
   return ms
 }

@@ -8,6 +8,7 @@ import { type InputField, textArea, textField } from '#web/ui/parts/fields.ts'
 import { conflictNote, editBase } from './edits.ts'
 import type { FormState } from './form-page.ts'
 import { checkValues } from './read-form.ts'
+import { wholeOf } from './typed.ts'
 
 type Declared = Omit<InputField, 'name' | 'label' | 'hint' | 'value' | 'errors' | 'minLength' | 'maxLength'> & {
   label: MessageKey
@@ -41,7 +42,10 @@ export function limitsOf(schema: TSchema): Pick<InputField, 'minLength' | 'maxLe
 }
 
 /** Returns a number, or the text as it is, which a schema refuses with its bounds. */
-export const numberOf = (text: string): number | string => (/^\d{1,7}$/.test(text.trim()) ? Number(text) : text)
+export function numberOf(text: string): number | string {
+  const typed = wholeOf(text)
+  return /^\d{1,7}$/.test(typed) ? Number(typed) : text
+}
 
 /** Declares the fields of a form. A field that is not `isOptional` is required, also if a patch can leave it out. */
 export function fields<Schema extends TObject, Name extends keyof Schema['properties'] & string>(

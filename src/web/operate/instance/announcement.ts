@@ -4,6 +4,7 @@ import { announcementAt } from '#features/basics/settings/settings-cache.ts'
 import { confirmFirst } from '#web/kit/forms/confirm.ts'
 import { fields } from '#web/kit/forms/fields.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
+import { dateOf } from '#web/kit/forms/typed.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { html, type Part } from '#web/ui/html.ts'
@@ -76,7 +77,7 @@ async function removeAnnouncement(request: OwnRequest, data: InstanceSettings): 
 
 /** Returns the time that a field for date and time contains, in UTC. Other text stays as it is and is refused. */
 function timeOf(text: string): string {
-  const typed = text.trim().replace(' ', 'T')
+  const typed = dateOf(text).replace(' ', 'T')
   return /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(typed) ? `${typed}:00.000Z` : typed
 }
 

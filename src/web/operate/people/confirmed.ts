@@ -125,7 +125,7 @@ export function suspensionPages(pages: Pages): void {
       await suspendAccount(deps, actorOf(viewer), { name: account.id, ...input })
       return { done: 'account-suspended', path: accountPath(account.id) }
     },
-    labels: { reason: 'The reason', until: 'The number of days' },
+    labels: { reason: 'The reason', until: 'The number of days', days: 'The number of days' },
   })
   decisionPage(pages, {
     path: 'unsuspend',

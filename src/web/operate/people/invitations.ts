@@ -44,7 +44,7 @@ export function invitationPages(pages: Pages): void {
     load: ({ deps }) => listInvitations(deps.db, { limit: ROWS, offset: 0 }),
     show: showInvitations,
     commands: { create: inviteUser, revoke: confirmFirst(askRevocation, revoke) },
-    labels: { ...FIELDS.said, expires: 'The number of days' },
+    labels: { ...FIELDS.said, expires: 'The number of days', days: 'The number of days' },
   })
 }
 

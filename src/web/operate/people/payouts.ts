@@ -13,7 +13,8 @@ import { validationError } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import { fields } from '#web/kit/forms/fields.ts'
 import { EMPTY, type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
-import { checkValues } from '#web/kit/forms/read-form.ts'
+import { checkValues, refusedField } from '#web/kit/forms/read-form.ts'
+import { dateOf, decimalOf } from '#web/kit/forms/typed.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { datedDayText, moneyText } from '#web/ui/format.ts'
@@ -74,7 +75,22 @@ async function loadLedger({ deps, query }: OwnRequest): Promise<Ledger> {
   return { payouts, currency, found: { id: account.id, username: account.username, available, pending } }
 }
 
-async function savePayout({ deps, viewer }: OwnRequest, _data: Ledger, state: FormState): Promise<Outcome> {
+/** Returns the form with amounts and days as the API reads them. @throws ApiError naming the field, with an example */
+function readTyped({ language }: OwnRequest, state: FormState): FormState {
+  const text: FormState['text'] = (name, current) => {
+    const typed = state.text(name, current)
+    if (name === 'day') return dateOf(typed)
+    if ((name !== 'amount' && name !== 'fee') || typed.trim() === '') return typed
+    const amount = decimalOf(language.tag, typed)
+    if (!new RegExp(AMOUNT_PATTERN).test(amount)) throw refusedField(name, language.t('refusal.amount'))
+    return amount
+  }
+  return { ...state, text }
+}
+
+async function savePayout(request: OwnRequest, _data: Ledger, typed: FormState): Promise<Outcome> {
+  const { deps, viewer } = request
+  const state = readTyped(request, typed)
   const [account] = await listAccountsByNames(deps.db, [state.text('username').trim()])
   if (account === undefined) throw validationError('username', 'is not the name of a user')
   const input = PAYOUT.read(state, { user_id: account.id, status: state.text('status').trim() })
@@ -88,8 +104,9 @@ async function saveStatus({ deps, viewer, field }: OwnRequest): Promise<Outcome>
   return { done: 'payout-changed' }
 }
 
-async function saveRevenue({ deps, viewer }: OwnRequest, _data: Ledger, state: FormState): Promise<Outcome> {
-  const input = REVENUE.read(state)
+async function saveRevenue(request: OwnRequest, _data: Ledger, state: FormState): Promise<Outcome> {
+  const { deps, viewer } = request
+  const input = REVENUE.read(readTyped(request, state))
   const { revenue, isNew } = await distributeRevenue(deps, actorOf(viewer), parseRevenue(input, deps.now()))
   const { distributed, projects } = revenue
   if (!isNew) return { done: 'revenue-known' }

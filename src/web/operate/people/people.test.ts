@@ -302,7 +302,7 @@ test('an invitation is created, its link is shown once, and it is revoked', asyn
   for (const [wrong, message] of [
     [{ uses: 'many' }, 'The number of accounts must be an integer from 1 to 10000'],
     [{ days: '400' }, 'The number of days must be in the future'],
-    [{ days: 'soon' }, 'The number of days'],
+    [{ days: 'soon' }, 'The number of days must be a whole number, such as 30'],
   ] as const) {
     const refused = await operator.sendFrom(form, path, { ...fields, ...wrong })
     assertSays(refused, 400, message)
@@ -372,4 +372,19 @@ test('a payout is recorded once, at most the balance, and its status changes; re
   )
   assertLeads(await operator.sendFrom(form, path, revenue), `${path}?done=revenue-distributed&sum=0.00&projects=0`)
   assertLeads(await operator.sendFrom(form, path, revenue), `${path}?done=revenue-known`)
+  const german = visitor(t, admin.token)
+  german.cookies.set('__Host-depot-language', 'de')
+  const page = await german.get(path)
+  const local = { ...fields, external_id: 'p-2', amount: '1,50' }
+  assertSays(await german.sendFrom(page, path, { ...local, amount: 'viel' }), 400, 'zum Beispiel 1.234,50')
+  assertLeads(await german.sendFrom(page, path, local), `${path}?done=payout-recorded&user=olga`)
+  const { amount } = await t.deps.db
+    .selectFrom('payout')
+    .select('amount')
+    .where('external_id', '=', 'p-2')
+    .executeTakeFirstOrThrow()
+  assert.equal(Number(amount), 1.5)
+  const day = await german.sendFrom(page, path, { ...revenue, day: '3.1.2024', external_id: 'r-2' })
+  assertLeads(day, `${path}?done=revenue-distributed&sum=0.00&projects=0`)
+  assertSays(await operator.sendFrom(form, path, { ...fields, amount: '1.2.3' }), 400, 'such as 1,234.50')
 })

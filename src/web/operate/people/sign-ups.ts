@@ -58,6 +58,7 @@ export function signUpPages(pages: Pages): void {
       require_staff_two_factor: 'Before you require it,',
       note: 'The note',
       ends: 'The number of days',
+      days: 'The number of days',
     },
   })
 }
