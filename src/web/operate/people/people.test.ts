@@ -250,6 +250,7 @@ test('the data of a user is exported with a reason', async () => {
   const member = await makeMember(t)
   const path = `/operator/user/${member.id}/export`
   const form = await operator.get(path)
+  assertSays(form, 200, 'Download data')
   assertSays(await operator.sendFrom(form, path, { reason: ' ', do: 'confirm' }), 400, 'The reason must not be blank')
   const sent = await operator.sendFrom(form, path, { reason: 'Asked by letter', do: 'confirm' })
   assert.equal(sent.statusCode, 200, sent.body)

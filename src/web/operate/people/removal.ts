@@ -25,7 +25,7 @@ export function removalPages(pages: Pages): void {
     shows: 'Export of all data of an account',
     api: 'exportUserData',
     title: ({ t }, { account }) => t('ops.export.title', { name: account.username }),
-    button: ({ t }) => t('data.download'),
+    button: ({ t }) => t('ops.export.button'),
     consequences: ({ t }) => [t('ops.export.content'), t('ops.export.give')],
     fields: (request, _data, form) => reasonField(request, form, request.t('ops.export.reason')),
     decide: async (request, { account }, form) => {
