@@ -41,7 +41,9 @@ test('every file of messages has the same sorted keys in every language, and no 
     globSync('*.json', { cwd: join(MESSAGES, tag) })
       .sort()
       .map((file) => {
-        const keys = Object.keys(JSON.parse(readFileSync(join(MESSAGES, tag, file), 'utf8')))
+        const text = readFileSync(join(MESSAGES, tag, file), 'utf8')
+        const keys = Object.keys(JSON.parse(text))
+        assert.equal(text.match(/^ {2}"/gm)?.length, keys.length, `${tag}/${file} has a key twice`)
         return { area: file.replace('.json', ''), keys }
       })
   const areas = keysIn('en')
