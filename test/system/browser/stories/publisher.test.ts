@@ -74,7 +74,6 @@ async function appoint(operator: Actor, username: string): Promise<void> {
   await openAccount(operator, username)
   await page.getByRole('link', { name: 'Change role' }).first().click()
   await page.getByRole('radio', { name: 'Moderator' }).check()
-  await page.getByLabel('Your password').fill(PASSWORD)
   await press(page, `Change the role of ${username}`)
   await says(page, 'The account is changed.')
 }
