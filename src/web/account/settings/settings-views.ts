@@ -63,14 +63,14 @@ export function pictureCommands(ownerOf: (deps: Deps) => IconOwner) {
 }
 
 /** The fields that confirm the owner of an account: the password, and the code if two-factor sign-in is on. */
-export function proofFields(page: PageContext, of: { account: AccountRow } & Refused): Markup {
+export function proofFields(page: PageContext, of: { account: AccountRow; hint?: string } & Refused): Markup {
   const { t } = page.language
   const { account } = of
   const autocomplete = 'current-password'
   const label = account.password_hash === null ? t('confirm.token') : t('field.password')
   // Password managers need the username.
   return html`<input type="text" name="username" value="${account.username}" autocomplete="username" hidden readonly>
-${passwordField(page, { name: 'password', label, autocomplete, errors: errorsOf(of) })}
+${passwordField(page, { name: 'password', label, hint: of.hint, autocomplete, errors: errorsOf(of) })}
 ${account.totp_secret !== null && codeField(page, t('security.code'), of)}`
 }
 

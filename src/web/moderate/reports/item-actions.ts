@@ -157,7 +157,7 @@ function suspendFields({ page, t, account }: OwnRequest, state: FormState, quest
   const { errors } = state
   return html`${textArea(page, { name: 'reason', label: t('ops.suspend.reason'), hint: t('ops.suspend.reason.hint'), value: state.text('reason'), maxLength: 1000, rows: 3, errors })}
 ${textField(page, { name: 'days', label: t('ops.suspend.days'), hint: t('ops.suspend.days.hint'), value: state.text('days'), isOptional: true, inputMode: 'numeric', errors })}
-${question !== undefined && proofFields(page, { account, refusal: state.refusal })}
+${question !== undefined && proofFields(page, { account, hint: t('work.your-password.why'), refusal: state.refusal })}
 <div class="line"><button class="danger" name="do" value="suspend">${t('ops.account.suspend')}</button></div>`
 }
 

@@ -10,7 +10,7 @@ import { updateReport } from '#features/community/reports/update-report.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { changedFields, changedSets, fieldName } from '#web/kit/forms/changes.ts'
 import { type FormState, formPage, type Outcome, stateOf } from '#web/kit/forms/form-page.ts'
-import { checkValues } from '#web/kit/forms/read-form.ts'
+import { checkValues, refusedField } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { loadThread, threadList } from '#web/kit/thread.ts'
@@ -76,9 +76,14 @@ async function reply({ deps, viewer }: OwnRequest, { report }: ReportData, state
   return { done: 'report-replied' }
 }
 
-async function close({ deps, viewer }: OwnRequest, _data: ReportData, state: FormState): Promise<Outcome> {
+async function close({ deps, viewer, t }: OwnRequest, _data: ReportData, state: FormState): Promise<Outcome> {
   const message = state.text('message')
-  const input = { ids: state.list('ids'), outcome: state.text('outcome'), ...(message === '' ? {} : { message }) }
+  const outcome = state.text('outcome')
+  if (outcome !== 'action' && outcome !== 'no_action') {
+    const names = { action: t('reports.outcome.action'), none: t('reports.outcome.no_action') }
+    throw refusedField('outcome', t('reports.outcome.missing', names))
+  }
+  const input = { ids: state.list('ids'), outcome, ...(message === '' ? {} : { message }) }
   await closeReports(deps, viewer, checkReportsToClose(checkValues(ReportsToClose, input)))
   return { done: 'reports-closed' }
 }
@@ -238,6 +243,7 @@ function replyPart(page: PageContext, report: ReportRow, state: FormState): Mark
   const area = textArea(page, {
     name: 'body',
     label: t('reports.reply.label'),
+    hint: t('reports.reply.hint'),
     value: state.text('body'),
     maxLength: 65_536,
     rows: 5,

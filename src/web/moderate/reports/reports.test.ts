@@ -82,7 +82,7 @@ test('a moderator answers, closes all reports about an item with a message, and 
   const missing = await page.send(path, path, { do: 'close', message: HOSTILE })
   assert.equal(missing.statusCode, 400)
   assert.ok(missing.body.includes('&lt;/textarea&gt;'), 'the message stays')
-  assertSays(missing, 400, 'The outcome must be one of the choices')
+  assertSays(missing, 400, 'Choose “Led to action” or “No action” as the outcome')
   assertValidHtml(missing.body)
   const fields = { do: 'close', ids: [first, second], outcome: 'action', message: 'Thank you' }
   assertLeads(await page.send(path, path, fields), `${path}?done=reports-closed`)

@@ -256,6 +256,7 @@ function reasonPart({ page, deps, query }: OwnRequest, { kind, reference, state 
     selectField(page, {
       name: 'reason',
       label: t('reports.reason'),
+      hint: t('reports.takedown.reason.hint'),
       errors,
       choices: [
         {

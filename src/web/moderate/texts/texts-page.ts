@@ -166,8 +166,8 @@ function replyForm(page: PageContext, edited: ReplyRow | undefined, state: FormS
   const { t } = page.language
   const { errors } = state
   const content = html`${hiddenField('id', state.text('id', edited?.id))}
-${textField(page, { name: 'title', label: t('reports.texts.name'), value: state.text('title', edited?.title), ...limitsOf(NewReply.properties.title), errors })}
-<div class="pair">${textField(page, { name: 'topic', label: t('reports.texts.topic'), value: state.text('topic', edited?.topic), ...limitsOf(NewReply.properties.topic), errors })}
+${textField(page, { name: 'title', label: t('reports.texts.name'), hint: t('reports.texts.name.hint'), value: state.text('title', edited?.title), ...limitsOf(NewReply.properties.title), errors })}
+<div class="pair">${textField(page, { name: 'topic', label: t('reports.texts.topic'), hint: t('reports.texts.topic.hint'), value: state.text('topic', edited?.topic), ...limitsOf(NewReply.properties.topic), errors })}
 ${textField(page, { name: LANGUAGE, label: t('reports.texts.language'), hint: t('reports.texts.language.hint'), value: state.text(LANGUAGE, edited?.language ?? page.language.tag.slice(0, 2)), ...limitsOf(NewReply.properties.language), isCode: true, errors })}</div>
 ${textArea(page, { name: 'body', label: t('reports.texts.body'), value: state.text('body', edited?.body), ...limitsOf(NewReply.properties.body), rows: 8, errors })}
 <div class="line"><button class="main" name="do" value="save">${t('reports.texts.save')}</button><button name="do" value="preview" formnovalidate>${t('reports.texts.preview')}</button>${edited !== undefined && html`<a class="button plain" href="${pathTo(page, PATHS.moderationTexts)}">${t('work.cancel')}</a>`}</div>`

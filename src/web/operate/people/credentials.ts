@@ -120,7 +120,7 @@ export function identityPages(pages: Pages): void {
     button: ({ page }) => page.language.t('ops.email.save'),
     consequences: ({ page }) => [page.language.t('ops.email.links'), page.language.t('ops.email.sessions')],
     fields: ({ page, t }, { account }, form) =>
-      html`${textField(page, { name: 'email', label: t('ops.account.email'), type: 'email', value: form.text('email', account.email ?? ''), maxLength: 254, errors: form.errors })}
+      html`${textField(page, { name: 'email', label: t('ops.account.email'), hint: t('ops.email.hint'), type: 'email', value: form.text('email', account.email ?? ''), maxLength: 254, errors: form.errors })}
 ${checkbox({ name: 'verified', value: 'true', isChecked: form.list('verified').includes('true'), label: t('ops.email.verified'), hint: t(mailKey(page, 'ops.email.verified.hint')) })}`,
     decide: async (request, { account }, form) => {
       const verified = form.list('verified').includes('true')

@@ -29,7 +29,12 @@ const FIELDS = fields(RateLimitInput, {
     isCode: true,
     isOptional: true,
   },
-  requests_per_minute: { label: 'ops.limits.rate', said: 'The number of requests', inputMode: 'numeric' },
+  requests_per_minute: {
+    label: 'ops.limits.rate',
+    said: 'The number of requests',
+    hint: 'ops.limits.rate.hint',
+    inputMode: 'numeric',
+  },
   note: { label: 'ops.note', isOptional: true },
 })
 
