@@ -14,7 +14,7 @@ const TABLE: readonly (readonly [pattern: RegExp, key: MessageKey])[] = [
   [/^must (?:have|be) at least (?<count>\d+) characters\b/, 'refusal.short'],
   [/^must (?:have|be) at most (?<count>\d+) characters\b/, 'refusal.long'],
   [/^is (?:taken|reserved)$/, 'refusal.taken'],
-  [/^must be an? (?:integer|number) from (?<min>-?\d+) to (?<max>-?\d+)$/, 'refusal.range'],
+  [/^must be an? (?:integer|number) from (?<min>-?\d+) to (?<max>-?\d+)(?: or null)?$/, 'refusal.range'],
   [/^must be an? (?:integer|number) of at least (?<min>-?\d+)$/, 'refusal.least'],
   [/^must be an? (?:integer|number)$/, 'refusal.number'],
   [/^must be a whole number, such as 30$/, 'refusal.days'],
@@ -103,6 +103,7 @@ export function translateError<Error extends Refused>(language: Language, error:
 /** Parts of messages of the API that name its fields, its values and its routes, with the text that pages show instead. */
 const RAW: readonly (readonly [pattern: RegExp, text: string])[] = [
   [/\b(must be one of) .*$/s, '$1 the choices'],
+  [/\b(must be an? (?:integer|number) from -?\d+ to -?\d+) or null$/, '$1'],
   [/(\bis not a known value) of \w+: GET .*$/s, '$1'],
   [/[.:]? ?Missing fields: .*$/s, ''],
   [/\b(The file(?: name)?) (?:in|of) part \S+/, '$1'],

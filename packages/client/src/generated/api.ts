@@ -8021,7 +8021,7 @@ export interface components {
         /** FirstStep */
         FirstStep: {
             /**
-             * @description `branding`: the instance has a name and a logo. `pages`: Rules, Terms, Privacy, Imprint and Contact have a text. `backup`: backups are scheduled, and the first is made. `mail`: a mail server has accepted a test email. `game_versions`: the list is current. `moderator`: at least two accounts are moderators or admins. `two_factor`: all admins use two-factor sign-in
+             * @description `branding`: the instance has a logo. `pages`: Rules, Terms, Privacy, Imprint and Contact have a text. `backup`: backups are scheduled, and the first is made. `mail`: a mail server has accepted a test email. `game_versions`: the list is current. `moderator`: at least two accounts are moderators or admins. `two_factor`: all admins use two-factor sign-in
              * @enum {string}
              */
             step: "branding" | "pages" | "backup" | "mail" | "game_versions" | "moderator" | "two_factor";

@@ -184,7 +184,8 @@ function linkOf(url: string, field: string): string {
   // Browsers read `//host` and `/\host` as another host.
   const isPath = /^\/(?![/\\])/.test(url) && !/[\s\p{Cc}\\]/u.test(url) && isStorable(url)
   const problem = isPath ? undefined : httpsUrlProblem(url)
-  if (problem !== undefined) throw validationError(field, `${problem}, or a path that begins with /`)
+  if (problem !== undefined)
+    throw validationError(field, `must be an https URL, or a path that begins with /, without spaces and backslashes`)
   return url
 }
 

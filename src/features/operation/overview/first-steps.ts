@@ -14,7 +14,7 @@ const FIRST_STEPS = ['branding', 'pages', 'backup', 'mail', 'game_versions', 'mo
 export const FirstStepView = NamedObject('FirstStep', {
   step: Type.Enum(FIRST_STEPS, {
     description:
-      '`branding`: the instance has a name and a logo. `pages`: Rules, Terms, Privacy, Imprint and Contact have a text. ' +
+      '`branding`: the instance has a logo. `pages`: Rules, Terms, Privacy, Imprint and Contact have a text. ' +
       '`backup`: backups are scheduled, and the first is made. `mail`: a mail server has accepted a test email. ' +
       '`game_versions`: the list is current. `moderator`: at least two accounts are moderators or admins. ' +
       '`two_factor`: all admins use two-factor sign-in',
@@ -29,10 +29,10 @@ type Known = { gameVersions: Situation['gameVersions']; hasBackup: boolean }
 /** Returns the steps with the facts that the overview already knows. */
 export async function loadFirstSteps(deps: FirstStepDeps, { gameVersions, hasBackup }: Known): Promise<FirstStep[]> {
   const { config, now } = deps
-  const { name, mark, pages } = await getSettings(deps)
+  const { mark, pages } = await getSettings(deps)
   const { staff, unprotected, isMailTested } = await readPeople(deps)
   const done: Record<FirstStep['step'], boolean> = {
-    branding: mark !== null && name !== DEFAULT_NAME,
+    branding: mark !== null,
     pages: pages.length === PAGE_KINDS.length,
     backup: config.backup.target !== undefined && hasBackup,
     mail: config.mail.kind === 'smtp' && isMailTested,
@@ -48,9 +48,6 @@ export async function loadFirstStepsAlone(deps: FirstStepDeps): Promise<FirstSte
   const { lastGood } = await readBackupState(deps.db)
   return loadFirstSteps(deps, { gameVersions: await readGameVersions(deps), hasBackup: lastGood !== null })
 }
-
-/** The default of `SITE_NAME`. */
-const DEFAULT_NAME = 'Depot'
 
 type People = { staff: number; unprotected: number; isMailTested: boolean }
 

@@ -1,5 +1,7 @@
 // The avatar of a user, which the user and moderators can change.
+
 import { lockAccount } from '#features/basics/access/accounts.ts'
+import { requireApproved } from '#features/basics/access/email-policy.ts'
 import { ICON_BYTES_MAX, type IconOwner } from '#features/basics/images/icons.ts'
 import type { Deps } from '#ports/deps.ts'
 import { requireEditableUser } from './policy.ts'
@@ -12,7 +14,10 @@ export function avatarOwner({ db }: Pick<Deps, 'db'>): IconOwner {
     scopes: ['USER_WRITE'],
     errors: ['500 file_hosting_error'],
     maxBytes: ICON_BYTES_MAX - 1,
-    authorize: async (viewer, name) => requireEditableUser(viewer, await getAccountByName(db, name)).id,
+    authorize: async (viewer, name) => {
+      requireApproved(viewer)
+      return requireEditableUser(viewer, await getAccountByName(db, name)).id
+    },
     write: async (tx, changed, { id, icon }) => {
       const before = await lockAccount(tx, id)
       await tx

@@ -1,6 +1,7 @@
 import type { Selectable, Updateable } from 'kysely'
 import { lockAccount, lockOtherAdmins } from '#features/basics/access/accounts.ts'
 import type { ConfirmOwner, OwnerProof } from '#features/basics/access/confirm-owner.ts'
+import { requireApproved } from '#features/basics/access/email-policy.ts'
 import type { EndLostAccess } from '#features/basics/access/end-lost-access.ts'
 import type { Viewer } from '#features/basics/access/viewer.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
@@ -65,6 +66,8 @@ async function saveUser(
   const update: Updateable<Account> = toColumns(patch, columns)
   const isRank = update.role !== undefined || update.badges !== undefined
   if (isRank) requireRankGiver(viewer)
+  // Everyone sees the name and the text.
+  if (update.bio !== undefined || update.username !== undefined) requireApproved(viewer)
   if (update.payout_handle !== undefined) requireOwnUser(viewer, { id })
   if (isRank || update.payout_handle !== undefined) await deps.confirmOwner(viewer, proof)
   if (Object.keys(update).length === 0 && revision === undefined) return

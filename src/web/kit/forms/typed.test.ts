@@ -17,6 +17,9 @@ test('decimals have the form of the language of the page, or another form that c
     ['en', '1 234.5', '1234.5'],
     ['en', '0.00000001', '0.00000001'],
     ['en', '1,23,4', '1,23,4'],
+    // A group cannot begin with zero: it is a fraction.
+    ['en', '0,001', '0.001'],
+    ['de', '0.001', '0.001'],
     ['en', '-5', '-5'],
     ['de', '5 EUR', '5 EUR'],
     ['en', '', ''],

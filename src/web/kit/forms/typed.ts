@@ -1,7 +1,7 @@
 // Numbers and dates as users type them. Other texts stay as they are, and a schema refuses them.
 
 /** Digits with a group of 3 after each separator: 1.000, 1,000, 1’000 or 1 000. */
-const GROUPED = /^\d{1,3}(?:[.,'’\s]\d{3}){1,3}$/
+const GROUPED = /^[1-9]\d{0,2}(?:[.,'’\s]\d{3}){1,3}$/
 
 /** Returns a whole number without the separators of its groups. */
 export function wholeOf(text: string): string {
@@ -32,7 +32,8 @@ function plainDecimal(typed: string, { group, point }: Separators): string | und
   if (rest.length > 0 || !/^[\d.,]+$/.test(whole) || (fraction !== undefined && !/^\d+$/.test(fraction)))
     return undefined
   const [first = '', ...groups] = whole.split(group)
-  const isWhole = /^\d+$/.test(first) && (groups.length === 0 || (first.length <= 3 && groups.every(isGroup)))
+  const isGrouped = /^[1-9]\d{0,2}$/.test(first) && groups.every(isGroup)
+  const isWhole = groups.length === 0 ? /^\d+$/.test(first) : isGrouped
   if (!isWhole) return undefined
   return `${first}${groups.join('')}${fraction === undefined ? '' : `.${fraction}`}`
 }

@@ -18,7 +18,7 @@ import { listAccountsByNames } from '#features/people/users/queries.ts'
 import { showConfirmation } from '#web/kit/forms/confirm.ts'
 import { fields } from '#web/kit/forms/fields.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
-import { checkValues } from '#web/kit/forms/read-form.ts'
+import { checkValues, refusedField } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { reasonName } from '#web/site/report.ts'
@@ -59,11 +59,11 @@ export function takedownPage(pages: Pages): void {
 }
 
 /** Returns the ID of the content whose ID, slug, name or URL was entered. */
-async function idOf({ deps }: OwnRequest, kind: string, entered: string): Promise<string> {
-  const name =
-    URL.parse(entered)
-      ?.pathname.split('/')
-      .findLast((segment) => segment !== '') ?? entered
+async function idOf({ deps, t }: OwnRequest, kind: string, entered: string): Promise<string> {
+  const url = URL.parse(entered)
+  if (url !== null && url.host !== new URL(deps.config.http.baseUrl).host)
+    throw refusedField('id', t('reports.takedown.elsewhere', { host: url.host }))
+  const name = url?.pathname.split('/').findLast((segment) => segment !== '') ?? entered
   if (kind === 'project') return (await findProject(deps, name))?.id ?? name
   if (kind !== 'user') return name
   return (await listAccountsByNames(deps.db, [name]))[0]?.id ?? name

@@ -157,8 +157,9 @@ test('each kind of content offers its visibilities', async () => {
   const collection = (await t.as(owner).post('/v3/collection', { name: 'Buy lamps' })).json()
   await t.as(owner).patch(`/v3/user/${owner.id}`, { bio: 'Buy lamps' })
   for (const [kind, id, visibility, text] of [
-    ['project', `http://catalogue.example/mod/${project.slug}?page=2`, 'rejected', '1 project will be rejected'],
-    ['project', 'http://catalogue.example/mod/%zz', 'rejected', undefined],
+    ['project', `https://depot.test/mod/${project.slug}?page=2`, 'rejected', '1 project will be rejected'],
+    ['project', 'https://depot.test/mod/%zz', 'rejected', undefined],
+    ['project', `https://elsewhere.example/mod/${project.slug}`, 'rejected', undefined],
     ['collection', collection.id, 'rejected', 'The collection Buy lamps will be hidden'],
     ['user', owner.username, 'cleared', 'The text in the profile of'],
   ]) {
@@ -166,7 +167,7 @@ test('each kind of content offers its visibilities', async () => {
     const fields = { kind: kind ?? '', id, visibility: visibility ?? '', reason: 'spam' }
     const preview = await page.send(path, TAKEDOWN, { ...fields, do: 'preview' })
     if (text === undefined) {
-      assertSays(preview, 400, 'The ID is not a base62 identifier')
+      assertSays(preview, 400, /The ID is not a base62 identifier|elsewhere\.example is another site/)
       continue
     }
     assertSays(preview, 200, text)

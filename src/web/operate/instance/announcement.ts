@@ -75,9 +75,10 @@ async function removeAnnouncement(request: OwnRequest, data: InstanceSettings): 
   return { done: 'announcement-removed' }
 }
 
-/** Returns the time that a field for date and time contains, in UTC. Other text stays as it is and is refused. */
+/** Returns the time that a field for date and time contains, in UTC. A date alone means midnight. Other text stays, and is refused. */
 function timeOf(text: string): string {
   const typed = dateOf(text).replace(' ', 'T')
+  if (/^\d{4}-\d\d-\d\d$/.test(typed)) return `${typed}T00:00:00.000Z`
   return /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(typed) ? `${typed}:00.000Z` : typed
 }
 

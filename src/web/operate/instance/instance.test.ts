@@ -152,6 +152,12 @@ test('an announcement is shown between its times, on pages and in the API', asyn
     400,
     'The start must be a date',
   )
+  const whole = { ...fields, announcement_start: '31.12.2026', announcement_end: '2027-01-02' }
+  assertLeads(await operator.sendFrom(form, path, whole), `${path}?done=saved`)
+  assert.deepEqual(
+    [(await settings()).announcement_start, (await settings()).announcement_end],
+    ['2026-12-31T00:00:00.000Z', '2027-01-02T00:00:00.000Z'],
+  )
   assertLeads(await operator.sendFrom(form, path, fields), `${path}?done=saved`)
   const isShown = async (): Promise<boolean> => {
     const page = await visitor(t).get('/search?q=announced')

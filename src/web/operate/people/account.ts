@@ -60,7 +60,7 @@ async function showAccount(request: OwnRequest, data: Data, form: FormState): Pr
     body: [
       stateNote(page, data),
       factsPart(page, data, (await listConsents(request.deps.db, account.id))[0]),
-      decisionsPart(page, data),
+      decisionsPart(page, data, account.id === request.viewer.id),
       await sessionsPart(request, data),
       await limitsPart(request, data),
       notePart(page, { note: data.note, path: accountPath(account.id) }, form),
@@ -130,11 +130,16 @@ function logLinks(page: PageContext, id: string): Part {
   return html`${link({ actor: id }, t('ops.account.log.by'))}, ${link({ subject_kind: 'user', subject_id: id }, t('ops.account.log.about'))}`
 }
 
-function decisionsPart(page: PageContext, { account }: ManagedAccount): Part {
+function decisionsPart(page: PageContext, { account }: ManagedAccount, isOwn: boolean): Part {
   const { t } = page.language
   const suspended = isSuspended(account, page.now)
   const leaving = account.deletion_due !== null
   const exporting = ['export', t('ops.account.export'), false] as const
+  // Operators delete their own account in its settings, and cannot suspend it.
+  const suspensions: (readonly [path: string, label: string, isDanger: boolean])[] = [
+    suspended ? ['unsuspend', t('ops.account.unsuspend'), false] : ['suspend', t('ops.account.suspend'), true],
+    ['delete', t('ops.account.delete'), true],
+  ]
   const links: (readonly [path: string, label: string, isDanger: boolean])[] = leaving
     ? [['restore', t('ops.account.restore'), false], exporting]
     : [
@@ -146,8 +151,7 @@ function decisionsPart(page: PageContext, { account }: ManagedAccount): Part {
         ...(account.totp_secret === null ? [] : [['two-factor', t('ops.account.two-factor.reset'), true] as const]),
         exporting,
         ['sign-out', t('ops.account.sign-out'), true],
-        suspended ? ['unsuspend', t('ops.account.unsuspend'), false] : ['suspend', t('ops.account.suspend'), true],
-        ['delete', t('ops.account.delete'), true],
+        ...(isOwn ? [] : suspensions),
       ]
   const content = html`<div class="line">${links.map(
     ([path, label, isDanger]) =>
@@ -156,7 +160,7 @@ function decisionsPart(page: PageContext, { account }: ManagedAccount): Part {
   return sheetPart({
     id: 'decisions',
     title: t('ops.account.decisions'),
-    text: t('ops.account.decisions.text'),
+    text: isOwn ? t('ops.account.own') : t('ops.account.decisions.text'),
     content,
   })
 }

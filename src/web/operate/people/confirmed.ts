@@ -225,5 +225,7 @@ export async function saveUser(
     patch: checkValues(UserPatch, patch),
     proof: proofOf((field) => form.text(field)),
   })
-  return { done: 'account-changed', path: accountPath(account.id) } as const
+  // Without the role, the page of the account does not exist for them.
+  const isLeaving = account.id === viewer.id && 'role' in patch && patch.role !== 'admin'
+  return { done: 'account-changed', path: isLeaving ? PATHS.profile : accountPath(account.id) } as const
 }

@@ -31,6 +31,19 @@ async function audited(limit: number): Promise<string[]> {
   return entries.map(({ action }: { action: string }) => action)
 }
 
+test('operators cannot suspend or delete themselves on the page of their account, and can step down', async () => {
+  const other = await t.make.account({ role: 'admin' })
+  const self = visitor(t, other.token)
+  const own = await self.get(`/operator/user/${other.id}`)
+  assertSays(own, 200, 'This is your account.')
+  assert.doesNotMatch(own.body, new RegExp(`/operator/user/${other.id}/(suspend|delete)"`))
+  const path = `/operator/user/${other.id}/role`
+  assertLeads(
+    await self.sendFrom(await self.get(path), path, { role: 'developer', do: 'confirm' }),
+    '/account?done=account-changed',
+  )
+})
+
 test('only admins see the pages; visitors are led to sign in', async () => {
   const moderator = visitor(t, (await t.make.account({ role: 'moderator' })).token)
   const decisions = [

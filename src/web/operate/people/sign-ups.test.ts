@@ -33,7 +33,7 @@ test('an operator sets limits, pastes a list of blocks, and removes one', async 
   assertSays(
     await operator.sendFrom(shown, path, { targets: 'spam', note: '', days: '', do: 'block' }),
     400,
-    'must be a domain',
+    '“spam” is neither an email domain, such as spam.example, nor an address range',
   )
   const added = await operator.sendFrom(shown, path, { targets, note: 'A wave', days: '3', do: 'block' })
   assertLeads(added, `${path}?done=blocked&count=2`)

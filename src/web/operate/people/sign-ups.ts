@@ -6,14 +6,16 @@ import { deleteBlock } from '#features/people/accounts/sign-up-blocks/delete-blo
 import { type BlockRow, listBlocks } from '#features/people/accounts/sign-up-blocks/queries.ts'
 import { SignUpBlocksInput, toNewBlocks } from '#features/people/accounts/sign-up-blocks/requests.ts'
 import { isAddressRange } from '#lib/address-range.ts'
+import { ApiError } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import { fields, numberOf } from '#web/kit/forms/fields.ts'
 import { type FormState, formPage, type Outcome, stateOf } from '#web/kit/forms/form-page.ts'
-import { checkValues } from '#web/kit/forms/read-form.ts'
+import { checkValues, refusedField } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, pageNumber, withQuery } from '#web/kit/paths.ts'
 import { datedDayText, dayText } from '#web/ui/format.ts'
 import { html, type Part } from '#web/ui/html.ts'
+import type { Language } from '#web/ui/languages.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { formPart } from '#web/ui/parts/actions.ts'
 import { buttonForm, checkbox, textArea, textField } from '#web/ui/parts/fields.ts'
@@ -87,7 +89,7 @@ async function saveStaffRule(request: OwnRequest, data: Data, state: FormState):
 }
 
 /** Reads a pasted list, with one domain or range per line. Lines that begin with # are comments of published lists. */
-async function addBlocks({ deps, viewer }: OwnRequest, _data: Data, state: FormState): Promise<Outcome> {
+async function addBlocks({ deps, viewer, language }: OwnRequest, _data: Data, state: FormState): Promise<Outcome> {
   const lines = state
     .text('targets')
     .split(/[\n,;]/)
@@ -103,9 +105,25 @@ async function addBlocks({ deps, viewer }: OwnRequest, _data: Data, state: FormS
   const count = await createBlocks(
     deps,
     actorOf(viewer),
-    toNewBlocks(checkValues(SignUpBlocksInput, input), deps.now()),
+    namingLine(input, language, () => toNewBlocks(checkValues(SignUpBlocksInput, input), deps.now())),
   )
   return { done: 'blocked', with: { count: String(count) } }
+}
+
+type Lists = { email_domains: string[]; address_ranges: string[] }
+
+/** The API names a place in one of its lists; the error of the page names the line. */
+function namingLine<Result>(lists: Lists, { t }: Language, check: () => Result): Result {
+  try {
+    return check()
+  } catch (error) {
+    const field = error instanceof ApiError ? String(error.details?.['field']) : ''
+    const [, list = '', index = ''] = /^(email_domains|address_ranges)\.(\d+)$/.exec(field) ?? []
+    const line = lists[list as keyof Lists]?.[Number(index)]
+    throw line === undefined
+      ? error
+      : refusedField('targets', t('ops.sign-ups.wrong-line', { line: line.slice(0, 80) }))
+  }
 }
 
 async function removeBlock({ deps, viewer, field }: OwnRequest): Promise<Outcome> {

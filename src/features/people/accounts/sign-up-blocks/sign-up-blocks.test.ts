@@ -4,7 +4,7 @@ import { after, test } from 'node:test'
 import { DAY_MS, HOUR_MS } from '#lib/time.ts'
 import { ADMIN_KEY, BYPASS_KEY, testApp } from '#test/support/app/test-app.ts'
 import { assertError, mailsTo, makeMember, PASSWORD, statuses } from '#test/support/http/account-steps.ts'
-import { form, modJar, projectData, versionData } from '#test/support/http/forms.ts'
+import { form, modJar, PNG, projectData, versionData } from '#test/support/http/forms.ts'
 import { assertLeads, assertSays, visitor } from '#test/support/http/visitor.ts'
 
 const t = await testApp()
@@ -122,6 +122,14 @@ test('a new account that waits signs in and cannot publish, until a moderator ap
   const edit = () => own.patch(`/v3/project/${project}`, { summary: 'Lights the deep.' })
   for (const refused of [await upload(), await edit()]) assertError(refused, 403, 'unauthorized')
   assert.equal((await upload()).json().description, 'A moderator must approve your account before you can publish')
+  // Nothing that everyone sees: the name, the text and the image of the profile, and applications.
+  for (const patch of [{ bio: 'Cheap lamps' }, { username: 'cheap-lamps' }])
+    assertError(await own.patch(`/v3/user/${id}`, patch), 403, 'unauthorized')
+  assert.equal((await own.patch(`/v3/user/${id}`, { language: 'de' })).statusCode, 204)
+  const icon = await own.patch(`/v3/user/${id}/icon?ext=png`, PNG, { headers: { 'content-type': 'image/png' } })
+  assertError(icon, 403, 'unauthorized')
+  const application = { name: 'Lamps', max_scopes: 1, redirect_uris: ['https://lamps.example/'] }
+  assertError(await own.post('/_internal/oauth/app', application), 403, 'unauthorized')
   const site = visitor(t, token)
   const start = await site.get('/new/project')
   assertSays(start, 200, 'A moderator must approve your account')

@@ -1,4 +1,5 @@
 import { lockAccount } from '#features/basics/access/accounts.ts'
+import { requireApproved } from '#features/basics/access/email-policy.ts'
 import { toScopeBits } from '#features/basics/access/scope-field.ts'
 import type { Viewer } from '#features/basics/access/viewer.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
@@ -16,7 +17,7 @@ const APPLICATIONS_MAX = 100
 
 /**
  * Creates an application and returns its secret, which cannot be read again; null for a public client.
- * @throws ApiError `validation_error` naming the field, `limit_reached`.
+ * @throws ApiError `validation_error` naming the field, `limit_reached`, 403 for an account that waits for approval.
  */
 export async function createApplication(
   deps: Pick<Deps, 'db' | 'cache' | 'now'>,
@@ -24,6 +25,7 @@ export async function createApplication(
   fields: NewApplication,
 ): Promise<{ id: string; secret: string | null }> {
   const { id: accountId } = viewer
+  requireApproved(viewer)
   checkApplication(fields)
   const { public_client: isPublic = false, redirect_uris, description = null, url = null, ...rest } = fields
   const max_scopes = toScopeBits(fields.max_scopes, 'max_scopes')
