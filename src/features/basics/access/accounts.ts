@@ -1,5 +1,5 @@
 // Locks for account rows, for every feature that changes an account or depends on its state.
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import { invalidInput, notFound } from '#lib/errors.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { Account } from '#platform/db/schema.ts'
@@ -46,22 +46,34 @@ export function isSuspended(
   return suspended_at !== null && (suspended_until === null || suspended_until.getTime() > nowMs)
 }
 
+/** Whether moderators and admins need two-factor sign-in (`require_staff_two_factor`). */
+const IS_TWO_FACTOR_REQUIRED = sql<boolean>`coalesce((select require_staff_two_factor from instance_settings), false)`
+
 /**
- * Makes sure that another admin remains. Every command that removes an admin calls it in its transaction. It locks all
- * admins until the transaction ends, so that two admins cannot remove each other at the same time.
- * @throws ApiError `invalid_input` if every other admin is suspended or there is no other admin.
+ * Makes sure that another admin remains who can use the role. Every command that removes an admin calls it in its transaction. It
+ * locks all admins until the transaction ends, so that two admins cannot remove each other at the same time.
+ * @throws ApiError `invalid_input` if there is no other admin, or none of them can use the role.
  */
 export async function lockOtherAdmins(tx: Tx, accountId: string, nowMs: number): Promise<void> {
   const admins = await tx
     .selectFrom('account')
     .select(['id', 'suspended_at', 'suspended_until'])
+    .select(sql<boolean>`totp_secret is not null or not ${IS_TWO_FACTOR_REQUIRED}`.as('hasRole'))
     .where('role', '=', 'admin')
     .where('deletion_due', 'is', null)
     .orderBy('id')
     .forNoKeyUpdate()
     .execute()
-  if (admins.some((admin) => admin.id !== accountId && !isSuspended(admin, nowMs))) return
-  throw invalidInput('This is the only admin; make another account an admin first')
+  const others = admins.filter((admin) => admin.id !== accountId && !isSuspended(admin, nowMs))
+  if (others.length === 0) throw invalidInput('This is the only admin; make another account an admin first')
+  if (!others.some(({ hasRole }) => hasRole))
+    throw invalidInput('No other admin uses two-factor sign-in, which this instance requires')
+}
+
+/** Makes sure that another admin can use the role, before one turns off their two-factor sign-in. @throws like `lockOtherAdmins` */
+export async function lockOtherProtectedAdmins(tx: Tx, accountId: string, nowMs: number): Promise<void> {
+  const { rows } = await sql<{ isRequired: boolean }>`select ${IS_TWO_FACTOR_REQUIRED} as "isRequired"`.execute(tx)
+  if (rows[0]?.isRequired === true) await lockOtherAdmins(tx, accountId, nowMs)
 }
 
 /** Returns the organization that owns a service account; undefined for the account of a person. */

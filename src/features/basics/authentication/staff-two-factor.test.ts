@@ -7,7 +7,7 @@ import { resetTwoFactor } from '#features/people/accounts/administration/reset-t
 import { transaction } from '#platform/cache/transaction.ts'
 import { ADMIN_KEY, testApp } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
-import { assertError } from '#test/support/http/account-steps.ts'
+import { assertError, enableTwoFactor, makeMember, PASSWORD, totpCode } from '#test/support/http/account-steps.ts'
 import { assertSays, visitor } from '#test/support/http/visitor.ts'
 
 const SETTINGS = '/_internal/admin/settings'
@@ -117,4 +117,41 @@ test('an admin requires it on the page, and reads there what is missing', async 
   await protect(admin)
   assert.equal((await send()).statusCode, 303)
   assertSays(await operator.get(path), 200, /name="require_staff_two_factor"[^>]* checked/)
+})
+
+test('the last admin with two-factor sign-in keeps it and the role while the instance requires it', async () => {
+  const member = await makeMember(t)
+  const { secret } = await enableTwoFactor(t, member)
+  await db.updateTable('account').set({ role: 'admin' }).where('id', '=', member.id).execute()
+  await require(true)
+  const site = visitor(t, member.token)
+  assertSays(
+    await site.get('/account/security'),
+    200,
+    'If you turn it off, you have only the permissions of other users',
+  )
+  const turnOff = () => t.as(member).delete('/_internal/auth/2fa', { code: totpCode(t, secret), password: PASSWORD })
+  const refused = await turnOff()
+  assertError(refused, 400, 'invalid_input')
+  assert.match(refused.json().description, /^No other admin uses two-factor sign-in/)
+  assertError(await t.as(member).patch(`/v3/user/${member.id}`, { role: 'developer' }), 400, 'invalid_input')
+  await protect(admin)
+  t.advance(30_000)
+  assert.equal((await turnOff()).statusCode, 204)
+})
+
+test('of two admins who turn it off at the same time, one keeps it', async () => {
+  await db.updateTable('account').set({ role: 'developer' }).where('role', '=', 'admin').execute()
+  const members = [await makeMember(t), await makeMember(t)]
+  const secrets: string[] = []
+  for (const member of members) secrets.push((await enableTwoFactor(t, member)).secret)
+  const ids = members.map(({ id }) => id)
+  await db.updateTable('account').set({ role: 'admin' }).where('id', 'in', ids).execute()
+  await require(true)
+  const answers = await Promise.all(
+    members.map((member, index) =>
+      t.as(member).delete('/_internal/auth/2fa', { code: totpCode(t, secrets[index] ?? ''), password: PASSWORD }),
+    ),
+  )
+  assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [204, 400])
 })

@@ -1,6 +1,8 @@
 // The security settings: email address, password, and the confirmation by password.
+
 import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
+import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import { changeEmail, resendVerification } from '#features/people/accounts/credentials/change-email.ts'
 import { changePassword } from '#features/people/accounts/credentials/change-password.ts'
 import { createConfirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
@@ -69,18 +71,19 @@ async function payout({ deps, accounts, viewer, field }: OwnRequest): Promise<Ou
 }
 
 /** Shows the settings for email, password and two-factor sign-in, or asks for the password first. */
-function showSecurity(request: OwnRequest, isKnown: boolean, form: FormState): FastifyReply {
-  const { page, account, t } = request
+async function showSecurity(request: OwnRequest, isKnown: boolean, form: FormState): Promise<FastifyReply> {
+  const { page, account, deps, t } = request
+  const isRequired = account.role !== 'developer' && (await getSettings(deps)).require_staff_two_factor
   const { refusal } = form
   const body = isKnown
-    ? securityView(request, form)
+    ? securityView(request, form, isRequired)
     : html`<section class="section"><h2>${t('confirm')}</h2>
 ${confirmForm(page, { account, refusal, path: PATHS.security })}
 </section>`
   return showSettings(request, { title: t('settings.security'), body, refusal })
 }
 
-function securityView({ page, viewer, account, deps, t }: OwnRequest, state: FormState): Markup {
+function securityView({ page, viewer, account, deps, t }: OwnRequest, state: FormState, isRequired: boolean): Markup {
   const { errors } = state
   const action = pathTo(page, PATHS.security)
   const send = (content: Part) => form(page, { action, content })
@@ -119,6 +122,7 @@ ${
     ? html`<p class="soft">${t('two-factor.text')}</p>
 ${send(html`<div><button name="do" value="start">${t('two-factor.turn-on')}</button></div>`)}`
     : html`<p>${badge('good', t('two-factor.on'))}</p>
+${isRequired && html`<p>${t('two-factor.needed')}</p>`}
 ${send(disable)}`
 }
 </section>

@@ -1,5 +1,5 @@
 // Enables two-factor sign-in in two steps, and disables it.
-import { lockAccount } from '#features/basics/access/accounts.ts'
+import { lockAccount, lockOtherProtectedAdmins } from '#features/basics/access/accounts.ts'
 import type { OwnerProof } from '#features/basics/access/confirm-owner.ts'
 import type { Viewer } from '#features/basics/access/viewer.ts'
 import { type Actor, actorOf } from '#features/basics/audit/actor.ts'
@@ -77,7 +77,7 @@ export async function enableTwoFactor(
 
 /**
  * Disables two-factor sign-in with a code or backup code, and the password.
- * @throws ApiError like `confirmOwner`, `invalid_credentials`, `ratelimit_error`, `invalid_input` if it is not enabled
+ * @throws ApiError like `confirmOwner`, `invalid_credentials`, `ratelimit_error`, `invalid_input` if it is not enabled, and like `lockOtherProtectedAdmins`
  */
 export async function disableTwoFactor(deps: AccountDeps, { viewer, code, password }: Confirmation): Promise<void> {
   const { id: accountId } = viewer
@@ -88,6 +88,7 @@ export async function disableTwoFactor(deps: AccountDeps, { viewer, code, passwo
       const account = await lockAccount(tx, accountId)
       if (account.totp_secret === null) throw notOn()
       if (!(await useCode(tx, account, { code, now: deps.now() }))) return undefined
+      if (account.role === 'admin') await lockOtherProtectedAdmins(tx, accountId, deps.now())
       await removeSecondFactor(tx, changed, account, { actor: actorOf(viewer) })
       return true
     }),
@@ -102,6 +103,7 @@ async function disableByProof(deps: AccountDeps, viewer: Viewer, proof: OwnerPro
   await transaction(deps, async (tx, changed) => {
     const account = await lockAccount(tx, viewer.id)
     if (account.totp_secret !== totp_secret) throw notOn()
+    if (account.role === 'admin') await lockOtherProtectedAdmins(tx, viewer.id, deps.now())
     await removeSecondFactor(tx, changed, account, { actor: actorOf(viewer) })
   })
 }
