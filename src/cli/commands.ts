@@ -153,6 +153,25 @@ const WITH_RESULT: readonly Command[] = [
     load: async () => (await import('#cli/people/administration.ts')).userRename,
   },
   {
+    name: 'user limits',
+    usage: 'USER [--projects N] [--organizations N] [--collections N]',
+    about: 'Show or set the limits of an account, and show what it has stored',
+    options: [
+      USER,
+      ['--projects', 'Maximum number of projects; default for the limit of the instance'],
+      ['--organizations', 'Maximum number of organizations; default for the limit of the instance'],
+      ['--collections', 'Maximum number of collections; default for the limit of the instance'],
+    ],
+    load: async () => (await import('#cli/people/administration.ts')).userLimits,
+  },
+  {
+    name: 'user sessions',
+    usage: 'USER [--end ID]',
+    about: 'List the sessions of an account, or end one of them',
+    options: [USER, ['--end', 'ID of the session to end']],
+    load: async () => (await import('#cli/people/administration.ts')).userSessions,
+  },
+  {
     name: 'user export',
     usage: 'USER [FILE|-]',
     about: 'Write all data that is stored about a user as JSON, without passwords and other secrets',

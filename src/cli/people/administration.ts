@@ -1,17 +1,22 @@
-// `depot user suspend|unsuspend|sign-out|password-link|two-factor-reset|email|rename`.
+// `depot user suspend|unsuspend|sign-out|password-link|two-factor-reset|email|rename|limits|sessions`.
 
-import { duration, readArguments, required } from '#cli/kit/arguments.ts'
+import { duration, readArguments, required, wholeNumber } from '#cli/kit/arguments.ts'
 import { table } from '#cli/kit/table.ts'
 import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
 import { COMMAND } from '#features/basics/audit/actor.ts'
+import { QUOTA_KINDS } from '#features/basics/limits/quota.ts'
+import { endUserSession } from '#features/people/accounts/administration/end-user-session.ts'
+import { type AccountLimits, getAccountLimits } from '#features/people/accounts/administration/limits.ts'
 import { makePasswordLink } from '#features/people/accounts/administration/make-password-link.ts'
-import { listAccountFigures } from '#features/people/accounts/administration/queries.ts'
+import { listAccountFigures, listUserSessions } from '#features/people/accounts/administration/queries.ts'
 import { renameUser } from '#features/people/accounts/administration/rename-user.ts'
-import { checkReason, toSuspension } from '#features/people/accounts/administration/requests.ts'
+import { checkReason, LIMIT_MAX, toSuspension } from '#features/people/accounts/administration/requests.ts'
 import { resetTwoFactor } from '#features/people/accounts/administration/reset-two-factor.ts'
 import { setEmail } from '#features/people/accounts/administration/set-email.ts'
+import { type LimitOverride, setLimits } from '#features/people/accounts/administration/set-limits.ts'
 import { signOutAccount } from '#features/people/accounts/administration/sign-out-account.ts'
 import { suspendAccount, unsuspendAccount } from '#features/people/accounts/administration/suspend-account.ts'
+import { toUserSession } from '#features/people/accounts/administration/views.ts'
 import { requireAdministrable } from '#features/people/accounts/policy.ts'
 import { getAccountByName } from '#features/people/users/queries.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -96,5 +101,62 @@ export async function userRename(args: readonly string[], env: Env): Promise<voi
   await withDeps(env, async (deps) => {
     const { id, former } = await renameUser(deps, COMMAND, { name, username })
     print({ json: { id, username, former }, text: `${former} is now ${username}` }, values.json)
+  })
+}
+
+/** Limits of the instance, as the value of a flag. */
+const DEFAULT = 'default'
+
+export async function userLimits(args: readonly string[], env: Env): Promise<void> {
+  const flags = { projects: 'string', organizations: 'string', collections: 'string', json: 'boolean' } as const
+  const { values, words } = readArguments(args, flags, 1)
+  const [name = ''] = words
+  await withDeps(env, async (deps) => {
+    const account = await getAccountByName(deps.db, name)
+    const before = await getAccountLimits(deps, account)
+    const limits = { ...overridesOf(before), ...changedLimits(values) }
+    if (Object.keys(changedLimits(values)).length > 0) await setLimits(deps, COMMAND, { name, limits })
+    const { versions, bytes, ...now } = await getAccountLimits(deps, account)
+    const { id, username } = account
+    const rows = QUOTA_KINDS.map((kind) => {
+      const { current, max, override } = now[kind]
+      return [kind, String(current), max === null ? 'none' : String(max), override === null ? 'instance' : 'account']
+    })
+    const text = `${table(['Limit', 'Used', 'Maximum', 'Set by'], rows)}${versions} versions, ${bytes} bytes\n`
+    print({ json: { id, username, versions, bytes, ...now }, text }, values.json)
+  })
+}
+
+const overridesOf = (limits: AccountLimits): LimitOverride => ({
+  projects: limits.projects.override,
+  organizations: limits.organizations.override,
+  collections: limits.collections.override,
+})
+
+function changedLimits(values: Readonly<Record<string, string | boolean | undefined>>): Partial<LimitOverride> {
+  const given = QUOTA_KINDS.flatMap((kind) => {
+    const text = values[kind]
+    return typeof text === 'string'
+      ? [[kind, text === DEFAULT ? null : wholeNumber(text, kind, 0, LIMIT_MAX)] as const]
+      : []
+  })
+  return Object.fromEntries(given)
+}
+
+export async function userSessions(args: readonly string[], env: Env): Promise<void> {
+  const { values, words } = readArguments(args, { end: 'string', json: 'boolean' }, 1)
+  const [name = ''] = words
+  await withDeps(env, async (deps) => {
+    const { id: accountId, username } = await getAccountByName(deps.db, name)
+    if (values.end !== undefined) await endUserSession(deps, COMMAND, { name, sessionId: values.end })
+    const sessions = (await listUserSessions(deps.db, { accountId, now: deps.now() })).map(toUserSession)
+    const rows = sessions.map(({ id, os, platform, address_range, last_login }) => [
+      id,
+      [platform, os].filter((part) => part !== null && part !== '').join(', '),
+      address_range ?? '',
+      last_login,
+    ])
+    const text = rows.length === 0 ? `${username} has no sessions` : table(['ID', 'Device', 'Range', 'Last used'], rows)
+    print({ json: { id: accountId, username, sessions }, text }, values.json)
   })
 }

@@ -205,6 +205,8 @@ function commandLines(dataDir: string): string[][] {
     'user two-factor-reset': ['mira', '--reason', 'A test'],
     'user email': ['mira', 'mira@example.org'],
     'user rename': ['mira', 'Mira'],
+    'user limits': ['mira', '--projects', '3'],
+    'user sessions': ['mira'],
     'user export': ['mira'],
     'invitation create': [],
     'invitation list': [],

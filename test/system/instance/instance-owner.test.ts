@@ -55,6 +55,8 @@ const ARGUMENTS: Record<string, string[]> = {
   'user two-factor-reset': ['mira', '--reason', 'A test'],
   'user email': ['mira', 'mira@example.org'],
   'user rename': ['mira', 'nora'],
+  'user limits': ['mira', '--projects', '3'],
+  'user sessions': ['mira'],
   'user export': ['mira'],
   'invitation revoke': ['aaaaaaaa'],
   'token create': ['--user', 'mira', '--scopes', 'all'],

@@ -73,11 +73,14 @@ export const SignOutQuery = Type.Object({
   ),
 })
 
+/** Largest limit of an account. */
+export const LIMIT_MAX = 1_000_000
+
 const limit = (kind: string) =>
   Maybe(
     Type.Integer({
       minimum: 0,
-      maximum: 1_000_000,
+      maximum: LIMIT_MAX,
       description: `Maximum number of ${kind}. Default: null, the limit of the instance`,
     }),
   )
