@@ -1,11 +1,13 @@
 // One account: its state, and the decisions about it.
+
 import type { FastifyReply } from 'fastify'
 import { isSuspended } from '#features/basics/access/accounts.ts'
 import { badgesOf } from '#features/basics/access/permissions.ts'
+import { listOrganizationsOf } from '#features/people/accounts/administration/queries.ts'
 import { type Consent, listConsents } from '#features/people/accounts/terms/queries.ts'
 import { type FormState, formPage } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
-import { PATHS, userPath, withQuery } from '#web/kit/paths.ts'
+import { organizationPath, PATHS, userPath, withQuery } from '#web/kit/paths.ts'
 import { relatedPart } from '#web/moderate/people/related-part.ts'
 import { historyParts, recordFacts, timelinePart } from '#web/moderate/people/user-history.ts'
 import { loadRecord, NOTE_LABELS, notePart, type RecordedUser, saveNote } from '#web/moderate/people/user-note.ts'
@@ -22,7 +24,7 @@ import { credentialPages, identityPages } from './credentials.ts'
 import { removalPages } from './removal.ts'
 import { sessionPages, sessionsPart } from './sessions.ts'
 
-type Data = ManagedAccount & RecordedUser
+type Data = ManagedAccount & RecordedUser & { organizations: Awaited<ReturnType<typeof listOrganizationsOf>> }
 
 export function userPages(pages: Pages): void {
   formPage<Data>(pages, {
@@ -33,7 +35,8 @@ export function userPages(pages: Pages): void {
     options: { role: 'admin' },
     load: async (request) => {
       const managed = await loadAccount(request)
-      return { ...managed, ...(await loadRecord(request.deps, managed.account)) }
+      const organizations = await listOrganizationsOf(request.deps.db, managed.account.id)
+      return { ...managed, ...(await loadRecord(request.deps, managed.account)), organizations }
     },
     show: showAccount,
     commands: { note: saveNote },
@@ -84,7 +87,11 @@ function stateNote(page: PageContext, { account }: ManagedAccount): Part {
   return html`<div class="part">${note(page, 'bad', html`<p>${text}</p><p dir="auto">${account.suspension_reason}</p>`)}</div>`
 }
 
-function factsPart(page: PageContext, { account, figures, record }: Data, consent: Consent | undefined): Part {
+function factsPart(
+  page: PageContext,
+  { account, figures, record, organizations }: Data,
+  consent: Consent | undefined,
+): Part {
   const { t } = page.language
   const number = (value: number) => wholeNumber(page.language, value)
   const rows: [label: string, value: Part][] = [
@@ -107,6 +114,7 @@ function factsPart(page: PageContext, { account, figures, record }: Data, consen
       t('ops.account.projects'),
       t('ops.account.projects.count', { count: figures.projects, visible: figures.publicProjects }),
     ],
+    [t('ops.account.organizations'), organizationLinks(page, organizations)],
     ...recordFacts(page, record),
     [t('ops.account.terms'), consentText(page, consent)],
     [t('ops.account.badges'), badgesOf(account.badges).join(', ') || t('ops.none')],
@@ -114,6 +122,14 @@ function factsPart(page: PageContext, { account, figures, record }: Data, consen
   ]
   const content = html`<dl class="pairs wide">${rows.map(([label, value]) => html`<dt>${label}</dt><dd>${value}</dd>`)}</dl>`
   return sheetPart({ id: 'account', title: t('ops.account.facts'), content })
+}
+
+function organizationLinks(page: PageContext, organizations: Data['organizations']): Part {
+  if (organizations.length === 0) return page.language.t('ops.none')
+  return organizations.map(
+    ({ name, slug }, index) =>
+      html`${index > 0 && ', '}<a href="${pathTo(page, organizationPath(slug))}"><bdi>${name}</bdi></a>`,
+  )
 }
 
 function consentText({ language }: PageContext, consent: Consent | undefined): string {

@@ -44,6 +44,16 @@ test('operators cannot suspend or delete themselves on the page of their account
   )
 })
 
+test('the page of an account links its organizations', async () => {
+  const person = await t.make.account()
+  assertSays(await operator.get(`/operator/user/${person.id}`), 200, /Organizations<\/dt><dd>None/)
+  const input = { slug: 'lamp-makers', name: `Lamps ${HOSTILE}`, description: 'They make lamps' }
+  assert.equal((await t.as(person).post('/v3/organization', input)).statusCode, 201)
+  const shown = await operator.get(`/operator/user/${person.id}`)
+  assert.match(shown.body, /href="\/organization\/lamp-makers"><bdi>Lamps &lt;script/)
+  assertValidHtml(shown.body)
+})
+
 test('only admins see the pages; visitors are led to sign in', async () => {
   const moderator = visitor(t, (await t.make.account({ role: 'moderator' })).token)
   const decisions = [

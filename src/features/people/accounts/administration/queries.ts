@@ -33,6 +33,20 @@ export function listUserSessions(
     .execute()
 }
 
+/** Returns the oldest organizations of which an account is an accepted member: at most 50. */
+export function listOrganizationsOf(db: Db, accountId: string): Promise<{ name: string; slug: string }[]> {
+  return db
+    .selectFrom('organization')
+    .innerJoin('team_member', 'team_member.team_id', 'organization.team_id')
+    .select(['organization.name', 'organization.slug'])
+    .where('team_member.account_id', '=', accountId)
+    .where('team_member.accepted', '=', true)
+    .orderBy('organization.created')
+    .orderBy('organization.id')
+    .limit(50)
+    .execute()
+}
+
 /** Sessions, tokens and projects of an account. */
 export type AccountFigures = {
   sessions: number
