@@ -114,8 +114,9 @@ export async function userLimits(args: readonly string[], env: Env): Promise<voi
   await withDeps(env, async (deps) => {
     const account = await getAccountByName(deps.db, name)
     const before = await getAccountLimits(deps, account)
-    const limits = { ...overridesOf(before), ...changedLimits(values) }
-    if (Object.keys(changedLimits(values)).length > 0) await setLimits(deps, COMMAND, { name, limits })
+    const given = changedLimits(values)
+    const limits = { ...overridesOf(before), ...given }
+    if (Object.keys(given).length > 0) await setLimits(deps, COMMAND, { name, limits })
     const { versions, bytes, ...now } = await getAccountLimits(deps, account)
     const { id, username } = account
     const rows = QUOTA_KINDS.map((kind) => {
@@ -133,6 +134,7 @@ const overridesOf = (limits: AccountLimits): LimitOverride => ({
   collections: limits.collections.override,
 })
 
+/** Returns the limits that the flags change. @throws UsageError naming the flag */
 function changedLimits(values: Readonly<Record<string, string | boolean | undefined>>): Partial<LimitOverride> {
   const given = QUOTA_KINDS.flatMap((kind) => {
     const text = values[kind]

@@ -19,7 +19,7 @@ export type SessionCookie = {
 export type Setup = { gameVersion: string; loader: string }
 
 /** Choices of the visitor, with or without an account. */
-/** `hidden`: the key of the announcement that the visitor has hidden without scripts; empty if there is none. */
+/** `hidden`: key of the announcement that the visitor has hidden without scripts, otherwise an empty text. */
 export type Choices = Pick<PageContext, 'theme' | 'language'> & { setup: Setup; hidden: string }
 
 export const NO_SETUP: Setup = { gameVersion: '', loader: '' }

@@ -80,7 +80,7 @@ export function operatorLinks({ about, pages }: Pick<Settings, 'about' | 'pages'
   return shown.map((name) => ({ path: `/${name}`, label: ({ t }) => t(`layout.${name}`) }))
 }
 
-/** Renders the announcement; undefined if there is none now, or if the visitor has hidden this text. */
+/** Renders the current announcement. Returns undefined if there is none, or if the visitor has hidden it. */
 async function announcementFor(
   settings: Settings,
   { texts, language, hidden, now }: Reading & { now: number },

@@ -63,7 +63,7 @@ export type PageContext = {
   address: string
   /** Signed-in account. */
   account: { username: string; avatar_url: string | null; role: Role } | undefined
-  /** Whether the account is asked to agree to the newest Terms. Default: false */
+  /** Whether the account must still agree to the newest Terms. Default: false */
   owesConsent?: boolean
   /** Milliseconds since 1970. */
   now: number

@@ -70,7 +70,11 @@ export async function lockOtherAdmins(tx: Tx, accountId: string, nowMs: number):
     throw invalidInput('No other admin uses two-factor sign-in, which this instance requires')
 }
 
-/** Makes sure that another admin can use the role, before one turns off their two-factor sign-in. @throws like `lockOtherAdmins` */
+/**
+ * Makes sure that another admin can use the role, before an admin turns off two-factor sign-in. Without the setting, no admin
+ * needs it, and nothing is checked.
+ * @throws ApiError like `lockOtherAdmins`
+ */
 export async function lockOtherProtectedAdmins(tx: Tx, accountId: string, nowMs: number): Promise<void> {
   const { rows } = await sql<{ isRequired: boolean }>`select ${IS_TWO_FACTOR_REQUIRED} as "isRequired"`.execute(tx)
   if (rows[0]?.isRequired === true) await lockOtherAdmins(tx, accountId, nowMs)

@@ -49,7 +49,8 @@ export function isListedFor(
 
 /**
  * Returns the viewer's permission bits from the first rule that applies: admins have all; accounts that wait for approval
- * have none; accepted members of the project have those of their row; accepted members of its organization have those of their row; moderators have a few.
+ * have none; accepted members of the project have those of their row; accepted members of its organization have those of
+ * their row; moderators have a few.
  */
 export function projectPermissions(viewer: Viewer | null, membership: Membership): number {
   if (isAdmin(viewer)) return ALL_PROJECT_PERMISSIONS

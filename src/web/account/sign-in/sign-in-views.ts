@@ -127,7 +127,7 @@ export function signUpView(
     isOpen: boolean
     /** Whether a moderator approves new accounts. */
     isApproved: boolean
-    /** Newest version of the Terms; undefined if there are none. */
+    /** Number of the newest version of the Terms. Undefined: the instance has no Terms. */
     terms: number | undefined
     /** Whether the site has a privacy policy. */
     hasPrivacy: boolean

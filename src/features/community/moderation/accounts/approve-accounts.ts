@@ -5,7 +5,10 @@ import { transaction } from '#platform/cache/transaction.ts'
 import { enqueueEach } from '#platform/jobs/queue.ts'
 import type { Deps } from '#ports/deps.ts'
 
-/** Approves accounts that wait, which can then publish, and notifies the users by email. Returns their number; accounts that do not wait stay as they are. */
+/**
+ * Approves accounts that wait, which can then publish, and notifies the users by email. Accounts that do not wait stay as
+ * they are. Returns the number of approved accounts.
+ */
 export async function approveAccounts(
   deps: Pick<Deps, 'db' | 'cache'>,
   viewer: Viewer,

@@ -15,8 +15,9 @@ import { isDomainBlocked } from '../sign-up-blocks/queries.ts'
 export type EmailInput = { email: string; verified: boolean }
 
 /**
- * Sets the email address of an account, or states that its address is verified. Returns whether its domain is blocked for users. An unverified address receives a link. Links
+ * Sets the email address of an account, or states that its address is verified. An unverified address receives a link. Links
  * that were sent to the former address become invalid, and it gets no link to undo the change: it may be somebody else's by now.
+ * @returns also whether the domain of the address is blocked for users
  * @throws ApiError 404, 403 for the placeholder account, `validation_error` or `conflict` naming `email`.
  */
 export async function setEmail(

@@ -23,8 +23,8 @@ import { confirmOwner } from './confirm-owner.ts'
 /**
  * Changes the email address of an account. The new address must be verified, unless the operator does not require it.
  * The previous address receives a link to undo the change; other links that were sent to it become invalid.
- * @throws ApiError `validation_error` (also for a blocked domain) or `conflict` (also for the current address) naming `email`; `ratelimit_error` after 5
- * addresses of other accounts; like `confirmOwner`
+ * @throws ApiError `validation_error` (also for a blocked domain) or `conflict` (also for the current address) naming
+ * `email`; `ratelimit_error` after 5 addresses of other accounts; like `confirmOwner`
  */
 export async function changeEmail(
   deps: AccountDeps,

@@ -77,7 +77,8 @@ export async function enableTwoFactor(
 
 /**
  * Disables two-factor sign-in with a code or backup code, and the password.
- * @throws ApiError like `confirmOwner`, `invalid_credentials`, `ratelimit_error`, `invalid_input` if it is not enabled, and like `lockOtherProtectedAdmins`
+ * @throws ApiError like `confirmOwner` and `lockOtherProtectedAdmins`, `invalid_credentials`, `ratelimit_error`, `invalid_input`
+ * if it is not enabled
  */
 export async function disableTwoFactor(deps: AccountDeps, { viewer, code, password }: Confirmation): Promise<void> {
   const { id: accountId } = viewer
