@@ -1808,6 +1808,8 @@ CREATE INDEX notification_invited_by_idx ON public.notification USING btree (((b
 
 CREATE INDEX notification_project_idx ON public.notification USING btree (((body ->> 'project_id'::text))) WHERE ((body ->> 'project_id'::text) IS NOT NULL);
 
+CREATE INDEX notification_unread_idx ON public.notification USING btree (account_id) WHERE (NOT read);
+
 CREATE INDEX notification_version_idx ON public.notification USING btree (((body ->> 'version_id'::text))) WHERE ((body ->> 'version_id'::text) IS NOT NULL);
 
 CREATE INDEX oauth_authorization_account_id_idx ON public.oauth_authorization USING btree (account_id, created DESC, id);

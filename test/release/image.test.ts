@@ -9,6 +9,7 @@ import { enterDebian, makeDebian, noDebian, STOP, USER_OF_SERVER } from './debia
 import {
   checkStory,
   emptyFolder,
+  NPM_SETTINGS,
   noRelease,
   READY,
   RELEASE,
@@ -39,9 +40,7 @@ async function buildStage(folder: string): Promise<void> {
   cpSync(join(RELEASE, `depot-${VERSION}.tgz`), join(folder, 'tmp/depot.tgz'))
   const path = (process.env['PATH'] ?? '').split(':').filter((one) => !one.includes('node_modules'))
   // The Node.js of the stage is newer than that of this machine.
-  const shell = openShell(cwd, {
-    env: { PATH: [dirname(process.execPath), ...path].join(':'), npm_config_prefer_offline: 'true' },
-  })
+  const shell = openShell(cwd, { env: { PATH: [dirname(process.execPath), ...path].join(':'), ...NPM_SETTINGS } })
   try {
     for (const line of valuesOf(build, 'RUN')) await shell.run(`(${line.replaceAll('/tmp/', `${folder}/tmp/`)})`)
   } finally {

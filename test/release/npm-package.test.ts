@@ -11,6 +11,7 @@ import {
   checkStory,
   emptyFolder,
   installSteps,
+  NPM_SETTINGS,
   noRelease,
   READY,
   RELEASE,
@@ -55,7 +56,7 @@ test('the npm package installs a small Depot, which runs the story and upgrades 
   const env = {
     PATH: [join(prefix, 'bin'), ...path].join(':'),
     npm_config_prefix: prefix,
-    npm_config_prefer_offline: 'true',
+    ...NPM_SETTINGS,
     HOME: folder,
     PORT: port,
   }

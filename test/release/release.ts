@@ -13,6 +13,17 @@ export const RELEASE = process.env['RELEASE_FOLDER'] ?? join(ROOT, 'release')
 export const noRelease =
   !existsSync(join(RELEASE, 'SHA256SUMS')) && `${RELEASE} does not exist; run npm run release first`
 
+/**
+ * Settings of npm for installations: packages come from its cache if possible, a download that stalls is repeated after a
+ * minute instead of five, and the output names each download.
+ */
+export const NPM_SETTINGS = {
+  npm_config_prefer_offline: 'true',
+  npm_config_fetch_timeout: '60000',
+  npm_config_fetch_retries: '5',
+  npm_config_loglevel: 'http',
+}
+
 /** Creates a folder outside the checkout that every user can enter. */
 export function emptyFolder(): { folder: string; remove(): void } {
   const folder = mkdtempSync(join(tmpdir(), 'depot-install-'))

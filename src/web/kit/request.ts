@@ -6,6 +6,7 @@ import type { TokenDirectory } from '#features/basics/authentication/token-direc
 import type { sharedChecks } from '#features/basics/meta/readiness.ts'
 import type { AccountDeps } from '#features/people/accounts/account-deps.ts'
 import { owesConsent } from '#features/people/accounts/terms/consent-cache.ts'
+import { getUnreadCount } from '#features/people/notifications/unread-cache.ts'
 import { listCachedUsers } from '#features/people/users/user-cache.ts'
 import type { DownloadTrends } from '#features/reading/analytics/statistics/download-trends.ts'
 import type { ProjectStatistics } from '#features/reading/analytics/statistics/project-statistics.ts'
@@ -125,6 +126,7 @@ export async function readRequest(
     account: user === undefined || viewer === null ? undefined : { ...viewOf(user), role: viewer.role },
     now: deps.now(),
     owesConsent: viewer !== null && (await owesConsent(deps, viewer.id)),
+    unread: viewer === null ? 0 : await getUnreadCount(deps, viewer.id),
     csrfToken: () => {
       if (showShared !== undefined) throw new Error('A page for all readers cannot contain the token of one reader')
       csrfToken ??= reply.generateCsrf()

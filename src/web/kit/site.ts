@@ -39,6 +39,8 @@ export function createSite({ config }: Pick<Deps, 'config'>): Site {
             work: {
               dashboard: PATHS.dashboard,
               publish: PATHS.publish,
+              notifications: PATHS.notifications,
+              follows: PATHS.follows,
               collections: PATHS.dashboardCollections,
               moderation: PATHS.moderation,
               operator: PATHS.operator,

@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib'
 import { BYPASS_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
 import { assertValidHtml } from '#test/support/http/html-page.ts'
-import { hiddenFields, type Visitor, visitor } from '#test/support/http/visitor.ts'
+import { assertSays, hiddenFields, type Visitor, visitor } from '#test/support/http/visitor.ts'
 
 let t: TestApp
 let owner: Person
@@ -145,6 +145,26 @@ test('a cached page needs no statement, also for a signed-in reader', async () =
     assert.deepEqual(queries, [], path)
   }
   t.thaw()
+})
+
+test('cached pages show each reader their own number of unread notifications', async () => {
+  const [ada, bob] = [await t.make.account({ username: 'ada-waits' }), await t.make.account({ username: 'bob-waits' })]
+  const [adas, bobs, anyone] = [visitor(t, ada.token), visitor(t, bob.token), visitor(t)]
+  const check = async (of: Visitor, text: string): Promise<void> => {
+    for (const path of [...pages, '/dashboard/notifications', '/account']) assertSays(await of.get(path), 200, text)
+  }
+  await check(adas, 'No unread notifications')
+  await t.as(bob).post('/v3/project/lantern/follow')
+  await t.as(ada).post('/v3/project/lantern/follow')
+  const team = await t.as(owner).post(`/v3/team/${project.teamId}/members`, { user_id: ada.id })
+  assert.ok(team.statusCode < 300, team.body)
+  await check(adas, 'One unread notification')
+  await check(bobs, 'No unread notifications')
+  for (const path of pages) assert.doesNotMatch((await anyone.get(path)).body, /unread/, path)
+  const [{ id }] = (await t.as(ada).get(`/v3/user/${ada.id}/notifications`)).json()
+  await t.as(ada).patch(`/v3/notification/${id}`)
+  await check(adas, 'No unread notifications')
+  await t.as(owner).delete(`/v3/team/${project.teamId}/members/${ada.id}`)
 })
 
 test('a takedown removes a project from all pages immediately, for visitors and signed-in readers', async () => {

@@ -1,12 +1,10 @@
 // The HTML document of every page: head, header and footer.
 
+import { header, linkTo } from './header.ts'
 import { attributes, html, type Markup, type Part, trusted } from './html.ts'
 import { classOfHue } from './hues.ts'
-import type { IconName } from './icons.ts'
 import { type MessageKey, OFFERED_LANGUAGES } from './languages.ts'
-import { type Announcement, assetHref, icon, type PageContext, pathTo, type SiteLink, THEMES } from './page-context.ts'
-import { csrfField } from './parts/fields.ts'
-import { face } from './parts/lists.ts'
+import { type Announcement, assetHref, icon, type PageContext, pathTo, THEMES } from './page-context.ts'
 
 export type Feed = { path: string; title: string; type: 'application/atom+xml' | 'application/feed+json' }
 
@@ -215,95 +213,6 @@ export function announcementContent(context: PageContext, { text, severity, link
   const { t } = context.language
   const href = link?.startsWith('/') === true ? pathTo(context, link) : link
   return html`${icon(context, severity === 'info' ? 'info' : 'warning')}<div>${severity !== 'info' && html`<p class="strong">${t(`layout.announcement.${severity}`)}</p>`}${text}${href !== null && html`<p><a href="${href}">${t('layout.announcement.link')}</a></p>`}</div>`
-}
-
-function header(context: PageContext, page: Page): Markup {
-  const { site, language } = context
-  const { navigation = [] } = site
-  return html`<header class="page bar">
-<a class="brand" href="${pathTo(context, site.paths.home)}">${brandMark(context)}<span>${site.name}</span></a>
-${site.search !== undefined && searchForm(context, site.search, page.isWork === true)}
-<nav aria-label="${language.t('layout.account')}"><ul>
-${navigation.map(
-  (link) => html`<li class="wide">${linkTo(context, link)}</li>
-`,
-)}${context.personal(accountPart)}
-</ul></nav>
-</header>`
-}
-
-const accountPart = (context: PageContext): Part =>
-  context.account === undefined ? signInLinks(context) : accountLinks(context, context.account)
-
-function brandMark(context: PageContext): Markup {
-  const { mark } = context.site
-  if (mark === undefined) return icon(context, 'package')
-  return html`<img src="${mark.url}" alt="" width="28" height="28">`
-}
-
-function searchForm(
-  context: PageContext,
-  { action, suggestions, projectCount }: NonNullable<PageContext['site']['search']>,
-  isWork: boolean,
-): Markup {
-  const { language } = context
-  // Pages for publishers, moderators and operators use `q` for their own searches.
-  const typed = isWork ? '' : (URL.parse(context.address, 'http://local')?.searchParams.get('q') ?? '').slice(0, 256)
-  const placeholder =
-    projectCount === undefined
-      ? language.t('layout.search')
-      : language.t('layout.search-count', { count: projectCount })
-  return html`<search><form class="find" action="${pathTo(context, action)}">${icon(context, 'search')}<label class="vh" for="q">${language.t('layout.search')}</label><input type="search" id="q" name="q" placeholder="${placeholder}" maxlength="256" autocomplete="off"${attributes({ value: typed === '' ? null : typed, 'data-suggest': pathTo(context, suggestions), 'data-label': language.t('layout.suggestions') })}><kbd aria-hidden="true">/</kbd></form></search>`
-}
-
-function publishLink(context: PageContext): Part {
-  const { work } = context.site.paths
-  return (
-    work !== undefined &&
-    html`<li class="wide"><a href="${pathTo(context, work.publish)}">${icon(context, 'plus')}${context.language.t('layout.publish')}</a></li>
-`
-  )
-}
-
-function signInLinks(context: PageContext): Markup {
-  const { site, language } = context
-  // After sign-in, the account pages come first anyway.
-  const back = context.address.startsWith('/account') ? '' : `?return=${encodeURIComponent(context.address)}`
-  // These pages link to sign-up themselves.
-  const signUp = context.address.startsWith('/account') ? undefined : site.paths.signUp
-  return html`${publishLink(context)}<li><a href="${pathTo(context, site.paths.signIn)}${back}">${icon(context, 'user')}${language.t('layout.sign-in')}</a></li>${
-    signUp !== undefined &&
-    html`
-<li><a class="button" href="${pathTo(context, signUp)}${back}">${language.t('sign-up')}</a></li>`
-  }`
-}
-
-function accountLinks(context: PageContext, account: NonNullable<PageContext['account']>): Markup {
-  const { site, language } = context
-  const { work } = site.paths
-  const links: Part[] = [
-    work !== undefined && menuLink(context, work.dashboard, 'dashboard', 'layout.dashboard'),
-    work !== undefined && menuLink(context, work.publish, 'plus', 'layout.publish'),
-    work !== undefined && menuLink(context, work.collections, 'bookmark', 'layout.collections'),
-    work !== undefined &&
-      account.role !== 'developer' &&
-      menuLink(context, work.moderation, 'gavel', 'layout.moderation'),
-    work !== undefined && account.role === 'admin' && menuLink(context, work.operator, 'monitor', 'layout.operator'),
-    menuLink(context, site.paths.account, 'cog', 'layout.settings'),
-  ]
-  return html`${publishLink(context)}<li><details class="menu"><summary class="own">${face({ name: account.username, url: account.avatar_url })}<span class="name">${account.username}</span></summary>
-<ul>${links}
-<li><form method="post" action="${pathTo(context, site.paths.signOut)}">${csrfField(context)}<button>${icon(context, 'sign-out')}${language.t('layout.sign-out')}</button></form></li></ul></details></li>`
-}
-
-function menuLink(context: PageContext, path: string, name: IconName, label: MessageKey): Markup {
-  return html`
-<li><a href="${pathTo(context, path)}">${icon(context, name)}${context.language.t(label)}</a></li>`
-}
-
-function linkTo(context: PageContext, { path, label, icon: name }: SiteLink): Markup {
-  const href = path.startsWith('/') ? pathTo(context, path) : path
-  return html`<a href="${href}">${name !== undefined && icon(context, name)}${label(context.language)}</a>`
 }
 
 function footer(context: PageContext): Markup {

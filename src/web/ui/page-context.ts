@@ -35,7 +35,10 @@ export type Site = {
     /** The page that asks for the consent to the Terms. */
     terms: string
     /** Pages for publishers, moderators and operators; absent if the site is off. */
-    work?: { dashboard: string; publish: string; collections: string; moderation: string; operator: string }
+    work?: Record<
+      'dashboard' | 'publish' | 'notifications' | 'follows' | 'collections' | 'moderation' | 'operator',
+      string
+    >
   }
   /** Search form in the header; absent if the site is off. */
   search?: { action: string; suggestions: string; projectCount?: number }
@@ -63,6 +66,8 @@ export type PageContext = {
   address: string
   /** Signed-in account. */
   account: { username: string; avatar_url: string | null; role: Role } | undefined
+  /** Number of unread notifications of the account, at most 100. Default: 0 */
+  unread?: number
   /** Whether the account must still agree to the newest Terms. Default: false */
   owesConsent?: boolean
   /** Milliseconds since 1970. */

@@ -3,6 +3,7 @@ import { unsubscribeLink } from '#features/people/notifications/emails/unsubscri
 import { insertNotifications } from '#features/people/notifications/queries.ts'
 import { newId } from '#lib/ids.ts'
 import { DAY_MS } from '#lib/time.ts'
+import { transaction } from '#platform/cache/transaction.ts'
 import { ADMIN_KEY, type TestApp } from '../app/test-app.ts'
 import { aClick } from '../factories/analytics-events.ts'
 import type { Person } from '../factories/factories.ts'
@@ -89,9 +90,9 @@ async function sell(t: TestApp, person: Person): Promise<string> {
 
 async function notify(t: TestApp, person: Person, project_id: string): Promise<void> {
   const status = { project_id, old_status: 'processing', new_status: 'rejected', message: 'Please name a licence.' }
-  await t.deps.db.transaction().execute(async (tx) => {
-    await insertNotifications(tx, [person.id], { type: 'status_change', ...status })
-    await insertNotifications(tx, [person.id], { type: 'report_submitted', report_id: 'AAAAAAAA' })
-    await insertNotifications(tx, [person.id], { type: 'content_taken_down', item: 'collection' })
+  await transaction(t.deps, async (tx, changed) => {
+    await insertNotifications(tx, changed, [person.id], { type: 'status_change', ...status })
+    await insertNotifications(tx, changed, [person.id], { type: 'report_submitted', report_id: 'AAAAAAAA' })
+    await insertNotifications(tx, changed, [person.id], { type: 'content_taken_down', item: 'collection' })
   })
 }

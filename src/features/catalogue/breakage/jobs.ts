@@ -53,7 +53,9 @@ export const breakageJobs = (deps: Pick<Deps, 'db' | 'cache' | 'now'>) => ({
   'dependencies.notify': job({ hourly: 11 }, async (_, signal) => {
     for (let found = BATCH; found === BATCH; ) {
       signal.throwIfAborted()
-      found = await transaction(deps, (tx) => notifyMembers(tx, { now: new Date(deps.now()), limit: BATCH }))
+      found = await transaction(deps, (tx, changed) =>
+        notifyMembers(tx, changed, { now: new Date(deps.now()), limit: BATCH }),
+      )
     }
     await deleteOldBreaks(deps.db, new Date(deps.now() - STORED_DAYS * DAY_MS))
   }),

@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { PUBLIC_VERSION_STATUSES } from '#features/basics/access/version-status.ts'
 import { EMAIL_DEFAULTS } from '#features/people/notifications/emails/email-kinds.ts'
+import type { ChangeSet } from '#platform/cache/changes.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { Jobs } from '#platform/jobs/queue.ts'
 import { PUBLIC_STATUSES } from '#taxonomy/project-status.ts'
@@ -67,8 +68,12 @@ const INTERVAL = sql`interval '24 hours'`
  * Notifies the members of up to `limit` projects with new breaks, each of the oldest, and enqueues emails. Returns the number
  * of projects.
  */
-export async function notifyMembers(tx: Tx, { now, limit }: { now: Date; limit: number }): Promise<number> {
-  const { rows } = await sql<{ projects: number }>`
+export async function notifyMembers(
+  tx: Tx,
+  changed: ChangeSet,
+  { now, limit }: { now: Date; limit: number },
+): Promise<number> {
+  const { rows } = await sql<{ projects: number; accounts: string[] }>`
     with due as materialized (
       select distinct on (pending.project_id) pending.* from dependency_break pending
       where pending.notified is null and not exists (
@@ -96,8 +101,11 @@ export async function notifyMembers(tx: Tx, { now, limit }: { now: Date; limit: 
         and email_setting.kind = 'withdrawal'
       where coalesce(email_setting.is_emailed, ${EMAIL_DEFAULTS.withdrawal})
     )
-    select count(*)::int as projects, (select count(*) from emailed) as emailed from due`.execute(tx)
-  return rows[0]?.projects ?? 0
+    select count(*)::int as projects, (select count(*) from emailed) as emailed,
+      (select coalesce(array_agg(account_id), '{}') from notified) as accounts from due`.execute(tx)
+  const { projects, accounts } = rows[0] ?? { projects: 0, accounts: [] }
+  changed.addEach('unread', accounts)
+  return projects
 }
 
 /** Forgets breaks of which nobody was notified yet, after the version or the project can be chosen again. */

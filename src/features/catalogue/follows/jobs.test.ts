@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
+import { transaction } from '#platform/cache/transaction.ts'
 import { enqueue } from '#platform/jobs/queue.ts'
 import type { Person } from '#test/support/factories/factories.ts'
 import { teamApp } from '#test/support/factories/team-app.ts'
-import { notifyFollowers } from './queries.ts'
+import { type FollowerBatch, notifyFollowers } from './queries.ts'
 
 const { t, make } = await teamApp()
 
@@ -69,10 +70,12 @@ test('batches walk through all followers, one statement each', async () => {
   )
   const { queries } = await t.queriesOf(async () => {
     let afterId: string | undefined = ''
-    while (afterId !== undefined)
-      afterId = await notifyFollowers(t.deps.db, { projectId: project.id, versionId: version, afterId, limit: 1000 })
+    while (afterId !== undefined) {
+      const part: FollowerBatch = { projectId: project.id, versionId: version, afterId, limit: 1000 }
+      afterId = await transaction(t.deps, (tx, changed) => notifyFollowers(tx, changed, part))
+    }
   })
-  assert.equal(queries.length, 3)
+  assert.equal(queries.filter((query) => query.includes('insert into notification')).length, 3)
   const { rows } = await sql<{ notified: number; ids: number }>`
     select count(*) as notified, count(distinct id) as ids from notification where cause = ${`version:${version}`}`.execute(
     t.deps.db,

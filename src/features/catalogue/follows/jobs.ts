@@ -1,8 +1,9 @@
 // Notifies followers of a new version.
 
+import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
 import { isPublicStatus } from '#taxonomy/project-status.ts'
-import { notifyFollowers } from './queries.ts'
+import { type FollowerBatch, notifyFollowers } from './queries.ts'
 
 declare module '#platform/jobs/queue.ts' {
   interface Jobs {
@@ -13,7 +14,7 @@ declare module '#platform/jobs/queue.ts' {
 /** Number of followers that one statement notifies: at most about a second of work. */
 const BATCH = 10_000
 
-export const followJobs = (deps: Pick<Deps, 'db'>) => ({
+export const followJobs = (deps: Pick<Deps, 'db' | 'cache'>) => ({
   // Idempotent: the database stores one notification per account and cause. Notifies no one if the version is no longer
   // listed or is withdrawn, or if the project is no longer public.
   'versions.notify-followers': async (
@@ -36,7 +37,8 @@ export const followJobs = (deps: Pick<Deps, 'db'>) => ({
     let afterId: string | undefined = ''
     while (afterId !== undefined) {
       signal.throwIfAborted()
-      afterId = await notifyFollowers(deps.db, { projectId: version.project_id, versionId, afterId, limit: BATCH })
+      const part: FollowerBatch = { projectId: version.project_id, versionId, afterId, limit: BATCH }
+      afterId = await transaction(deps, (tx, changed) => notifyFollowers(tx, changed, part))
     }
   },
 })

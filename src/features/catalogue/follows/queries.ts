@@ -1,6 +1,7 @@
 // Rows of followed projects. A project's follower count changes only in the transaction that inserts or deletes a row.
 import { sql } from 'kysely'
 import { accountDeleted, notFound } from '#lib/errors.ts'
+import type { ChangeSet } from '#platform/cache/changes.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import { isForeignKeyViolation } from '#platform/db/pg-errors.ts'
 
@@ -51,16 +52,20 @@ export async function listFollowedIds(db: Db, accountId: string): Promise<string
   return rows.map(({ project_id }) => project_id)
 }
 
+/** `afterId`: the last account of the batch before. */
+export type FollowerBatch = { projectId: string; versionId: string; afterId: string; limit: number }
+
 /**
  * Notifies the next `limit` followers, ordered by account ID, once per account and version, and enqueues emails to those
  * who want them. Returns the ID of the last follower, or undefined at the end of the list.
  */
 export async function notifyFollowers(
-  db: Db,
-  { projectId, versionId, afterId, limit }: { projectId: string; versionId: string; afterId: string; limit: number },
+  tx: Tx,
+  changed: ChangeSet,
+  { projectId, versionId, afterId, limit }: FollowerBatch,
 ): Promise<string | undefined> {
   const body = JSON.stringify({ type: 'project_update', project_id: projectId, version_id: versionId })
-  const { rows } = await sql<{ last: string | null; seen: number }>`
+  const { rows } = await sql<{ last: string | null; seen: number; notified: string[] }>`
     with followers as materialized (
       select account_id from follow where project_id = ${projectId} and account_id > ${afterId}
       order by account_id limit ${limit}
@@ -75,10 +80,10 @@ export async function notifyFollowers(
       from notified join email_setting on email_setting.account_id = notified.account_id
         and email_setting.kind = 'project_update' and email_setting.is_emailed
     )
-    select max(account_id) as last, count(*) as seen, (select count(*) from emailed) as emailed from followers`.execute(
-    db,
-  )
-  const { last, seen } = rows[0] ?? { last: null, seen: 0 }
+    select max(account_id) as last, count(*) as seen, (select count(*) from emailed) as emailed,
+      (select coalesce(array_agg(account_id), '{}') from notified) as notified from followers`.execute(tx)
+  const { last, seen, notified } = rows[0] ?? { last: null, seen: 0, notified: [] }
+  changed.addEach('unread', notified)
   return last === null || seen < limit ? undefined : last
 }
 

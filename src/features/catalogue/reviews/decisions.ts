@@ -3,6 +3,7 @@ import { type Selectable, sql, type Updateable } from 'kysely'
 import { listMemberIds } from '#features/basics/access/memberships.ts'
 import { insertNotifications } from '#features/people/notifications/queries.ts'
 import { MINUTE_MS } from '#lib/time.ts'
+import type { ChangeSet } from '#platform/cache/changes.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { Project, ProjectDecision } from '#platform/db/schema.ts'
 
@@ -73,7 +74,7 @@ export async function dropDecision(tx: Tx, decision: Decision): Promise<Updateab
 }
 
 /** Notifies the members of the project about a decision, which can then no longer be undone. */
-export async function announceDecision(tx: Tx, decision: Decision): Promise<void> {
+export async function announceDecision(tx: Tx, changed: ChangeSet, decision: Decision): Promise<void> {
   const { project_id, from_status, to_status, message } = decision
   await tx.deleteFrom('project_decision').where('project_id', '=', project_id).execute()
   const project = await tx
@@ -88,9 +89,10 @@ export async function announceDecision(tx: Tx, decision: Decision): Promise<void
     new_status: to_status,
     ...(message === null ? {} : { message }),
   }
-  await insertNotifications(tx, accounts, { type: 'status_change', ...statuses })
+  await insertNotifications(tx, changed, accounts, { type: 'status_change', ...statuses })
   await insertNotifications(
     tx,
+    changed,
     accounts,
     to_status === 'approved'
       ? { type: 'project_status_approved', project_id }

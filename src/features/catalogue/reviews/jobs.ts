@@ -19,9 +19,9 @@ export const reviewJobs = (deps: Pick<Deps, 'db' | 'cache' | 'now' | 'log'>) => 
     const now = new Date(deps.now())
     for (const id of await listFinalDecisions(deps.db, now, ANNOUNCED_MAX)) {
       // A decision that fails must not block the others.
-      await transaction(deps, async (tx) => {
+      await transaction(deps, async (tx, changed) => {
         const decision = await lockFinalDecision(tx, id, now)
-        if (decision !== undefined) await announceDecision(tx, decision)
+        if (decision !== undefined) await announceDecision(tx, changed, decision)
       }).catch((error: unknown) =>
         deps.log.error(
           { err: error, project_id: id },

@@ -118,7 +118,7 @@ async function applyResult(
       return
     }
     await hideVersion(tx, version)
-    await insertNotifications(tx, await listMemberIds(tx, project), {
+    await insertNotifications(tx, changed, await listMemberIds(tx, project), {
       type: 'version_quarantined',
       project_id: project.id,
       version_id: versionId,

@@ -6,6 +6,7 @@ import { attachImages } from '#features/basics/content-images/queries.ts'
 import { takeSnapshot } from '#features/catalogue/reviews/snapshots.ts'
 import { insertNotifications } from '#features/people/notifications/queries.ts'
 import { ApiError, validationError } from '#lib/errors.ts'
+import type { ChangeSet } from '#platform/cache/changes.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -29,7 +30,7 @@ export async function postMessage(
 ): Promise<void> {
   const { text, isPrivate, replyingTo, imageIds } = message
   const asModerator = writesAsModerator(viewer)
-  await transaction(deps, async (tx) => {
+  await transaction(deps, async (tx, changed) => {
     const thread = await getReadableThread(tx, viewer, threadId)
     if (isPrivate) requirePrivateWriter(viewer)
     // Locks the report before the thread, in the same order as `updateReport`, to prevent deadlocks.
@@ -51,7 +52,7 @@ export async function postMessage(
       target: { context: 'thread_message', id },
       field: 'body.associated_images',
     })
-    if (asModerator && !isPrivate) await notifyOtherSide(tx, viewer, { thread, messageId: id })
+    if (asModerator && !isPrivate) await notifyOtherSide(tx, changed, viewer, { thread, messageId: id })
   })
 }
 
@@ -78,6 +79,7 @@ async function requireSameThread(tx: Tx, viewer: Viewer, thread: ThreadRow, mess
 /** Notifies the members of the project, or the reporter, of a moderator's message. */
 export async function notifyOtherSide(
   tx: Tx,
+  changed: ChangeSet,
   viewer: Viewer,
   { thread, messageId }: { thread: Omit<ThreadRow, 'size_bytes' | 'type'>; messageId: string },
 ): Promise<void> {
@@ -89,7 +91,7 @@ export async function notifyOtherSide(
   }
   if (thread.reporter_id !== null) {
     if (thread.reporter_id !== viewer.id)
-      await insertNotifications(tx, [thread.reporter_id], { type: 'moderator_message', ...about })
+      await insertNotifications(tx, changed, [thread.reporter_id], { type: 'moderator_message', ...about })
     return
   }
   if (thread.project_id === null) return
@@ -101,6 +103,6 @@ export async function notifyOtherSide(
   // During a review, members are notified only of the result.
   if (project === undefined || project.status === 'processing') return
   const others = (await listMemberIds(tx, project)).filter((id) => id !== viewer.id)
-  await insertNotifications(tx, others, { type: 'moderator_message', ...about })
-  await insertNotifications(tx, others, { type: 'moderation_message_received', project_id: thread.project_id })
+  await insertNotifications(tx, changed, others, { type: 'moderator_message', ...about })
+  await insertNotifications(tx, changed, others, { type: 'moderation_message_received', project_id: thread.project_id })
 }

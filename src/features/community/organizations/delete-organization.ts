@@ -54,7 +54,7 @@ export async function eraseOrganization(
     .execute()
   const projectIds = await releaseProjects(tx, changed, row.id, members)
   await retireServiceAccounts(tx, changed, { organizationId: row.id, now })
-  await markInvitationsRead(tx, members)
+  await markInvitationsRead(tx, changed, members)
   await tx.deleteFrom('organization').where('id', '=', row.id).execute()
   await tx.deleteFrom('team').where('id', '=', row.team_id).execute()
   await endLostAccess(tx, changed, { now, projectIds })
@@ -98,7 +98,7 @@ async function releaseProjects(tx: Tx, changed: ChangeSet, id: string, members: 
       .where('account_id', 'in', leaving)
       .returning(['account_id', 'team_id', 'accepted'])
       .execute()
-    await markInvitationsRead(tx, rows)
+    await markInvitationsRead(tx, changed, rows)
   }
   await inheritTeams(tx, teamIds, owner.account_id, { keepMembership: false })
   await recordEvents(

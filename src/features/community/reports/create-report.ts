@@ -32,7 +32,7 @@ export async function createReport(
 ): Promise<string> {
   const { item, body } = report
   const id = newId()
-  await transaction(deps, async (tx) => {
+  await transaction(deps, async (tx, changed) => {
     await requireRoom(tx, viewer)
     if (!(await canSeeItem(tx, viewer, item))) throw unknownItem(item.type)
     await tx
@@ -59,7 +59,7 @@ export async function createReport(
     await insertReportSnapshot(tx, id)
     const target = { context: 'report', id } as const
     await attachImages(tx, viewer, { ids: report.imageIds, target, field: 'uploaded_images' })
-    await insertNotifications(tx, [viewer.id], { type: 'report_submitted', report_id: id })
+    await insertNotifications(tx, changed, [viewer.id], { type: 'report_submitted', report_id: id })
     const data = { report_id: id, report_type: report.reportType, item_type: item.type, item_id: item.id }
     await recordEvents(tx, [{ kind: 'report.created', subject: { kind: 'report', id }, data }])
   })

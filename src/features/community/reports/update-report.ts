@@ -11,6 +11,7 @@ import { insertMessage } from '#features/catalogue/threads/queries.ts'
 import { insertNotifications } from '#features/people/notifications/queries.ts'
 import { validationError } from '#lib/errors.ts'
 import { type PatchColumns, toColumns } from '#lib/schema/patch.ts'
+import type { ChangeSet } from '#platform/cache/changes.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Report } from '#platform/db/schema.ts'
@@ -38,7 +39,7 @@ export async function updateReport(
   { id, patch }: { id: string; patch: ReportPatch },
 ): Promise<void> {
   const set = toColumns(patch, COLUMNS)
-  await transaction(deps, async (tx) => {
+  await transaction(deps, async (tx, changed) => {
     const report = await lockVisibleReport(tx, viewer, id)
     if (set.closed !== undefined || set.outcome !== undefined) requireReportCloser(viewer)
     if (set.outcome !== undefined && !(set.closed ?? report.closed))
@@ -52,7 +53,7 @@ export async function updateReport(
       .where('id', '=', id)
       .execute()
     if (set.body !== undefined) await dropUnusedImages(tx, { context: 'report', id }, set.body)
-    if (isChange) await announceClosing(tx, viewer, { report, closed: set.closed === true })
+    if (isChange) await announceClosing(tx, changed, viewer, { report, closed: set.closed === true })
     if (isChange) await dropReportClaim(tx, report)
   })
 }
@@ -68,13 +69,14 @@ function closedAt(closed: boolean, now: number): Updateable<Report> {
  */
 export async function announceClosing(
   tx: Tx,
+  changed: ChangeSet,
   viewer: Viewer,
   { report, closed }: { report: ReportRow; closed: boolean },
 ): Promise<void> {
   const { id, thread_id: threadId, reporter_id: reporterId } = report
   const body = { type: closed ? 'thread_closure' : 'thread_reopen' } as const
   await insertMessage(tx, { threadId, authorId: viewer.id, body, hideIdentity: true })
-  await insertNotifications(tx, [reporterId], { type: 'report_status_updated', report_id: id })
+  await insertNotifications(tx, changed, [reporterId], { type: 'report_status_updated', report_id: id })
   const action = closed ? 'report.closed' : 'report.reopened'
   await recordAudit(tx, { action, actor: actorOf(viewer), subject: { kind: 'report', id } })
   if (!closed) return

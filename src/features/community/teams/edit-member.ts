@@ -95,7 +95,7 @@ export async function joinTeam(
   viewer: Viewer,
   teamId: string,
 ): Promise<void> {
-  await changeTeam(deps, viewer, { teamId, targetId: viewer.id }, async (tx, team) => {
+  await changeTeam(deps, viewer, { teamId, targetId: viewer.id }, async (tx, team, changed) => {
     const { caller } = team
     if (caller.team === undefined) throw notFound('invitation')
     if (caller.team.accepted) throw invalidInput('You are already a member of this team')
@@ -105,7 +105,7 @@ export async function joinTeam(
       .where('team_id', '=', teamId)
       .where('account_id', '=', viewer.id)
       .execute()
-    await markInvitationsRead(tx, [caller.team])
+    await markInvitationsRead(tx, changed, [caller.team])
     await recordMemberEvent(tx, 'member.joined', team, { user_id: viewer.id, role: caller.team.role })
   })
   recordEvent(deps, 'member.joined', { team_id: teamId })
@@ -121,13 +121,13 @@ export async function removeMember(
   viewer: Viewer,
   { teamId, accountId }: { teamId: string; accountId: string },
 ): Promise<void> {
-  await changeTeam(deps, viewer, { teamId, targetId: accountId }, async (tx, team) => {
+  await changeTeam(deps, viewer, { teamId, targetId: accountId }, async (tx, team, changed) => {
     const row = requireVisibleRow(team, viewer)
     if (accountId !== viewer.id) requireTeamPermission(team, row.accepted ? 'REMOVE_MEMBER' : 'MANAGE_INVITES')
     if (row.is_owner) throw invalidInput('The owner cannot be removed; transfer the ownership first', 'user_id')
     requireRemovable(team, row)
     await tx.deleteFrom('team_member').where('team_id', '=', teamId).where('account_id', '=', accountId).execute()
-    await markInvitationsRead(tx, [row])
+    await markInvitationsRead(tx, changed, [row])
     const subject = { kind: 'team', id: teamId } as const
     const entry = { actor: actorOf(viewer), subject, accountIds: [accountId] }
     if (!row.accepted) return

@@ -25,7 +25,7 @@ export async function inviteMember(
   { teamId, accountId, fields }: { teamId: string; accountId: string; fields: MemberChange },
 ): Promise<void> {
   const { permissions = 0, organization_permissions, role = 'Member' } = fields
-  await changeTeam(deps, viewer, { teamId, targetId: accountId }, async (tx, team) => {
+  await changeTeam(deps, viewer, { teamId, targetId: accountId }, async (tx, team, changed) => {
     const isOrganization = 'organization' in team.subject
     requireTeamPermission(team, 'MANAGE_INVITES')
     requireOpenRole(role)
@@ -63,7 +63,7 @@ export async function inviteMember(
         throw error
       })
       .catch(onUnique({ team_member_pkey: alreadyInTeam }))
-    if (!accepted) await insertNotifications(tx, [accountId], invitationBody(team, viewer, role))
+    if (!accepted) await insertNotifications(tx, changed, [accountId], invitationBody(team, viewer, role))
     await recordMemberEvent(tx, accepted ? 'member.joined' : 'member.invited', team, { user_id: accountId, role })
   })
   recordEvent(deps, 'member.invited', { team_id: teamId })

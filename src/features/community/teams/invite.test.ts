@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ensurePlaceholder, PLACEHOLDER_ID } from '#features/basics/access/placeholder.ts'
 import { insertNotifications } from '#features/people/notifications/queries.ts'
+import { transaction } from '#platform/cache/transaction.ts'
 import type { Person } from '#test/support/factories/factories.ts'
 import { teamApp } from '#test/support/factories/team-app.ts'
 import { type MemberView, memberOf, scopeBits } from '#test/support/factories/team-factories.ts'
@@ -112,9 +113,9 @@ test('the account that stands for deleted ones is invited to nothing and notifie
   const { id, teamId } = await make.project(owner)
   await ensurePlaceholder(t.deps.db)
   assertError(await invite(owner, teamId, { user_id: PLACEHOLDER_ID }), 400, 'validation_error', 'user_id')
-  await t.deps.db
-    .transaction()
-    .execute((tx) => insertNotifications(tx, [PLACEHOLDER_ID], { type: 'project_status_approved', project_id: id }))
+  await transaction(t.deps, (tx, changed) =>
+    insertNotifications(tx, changed, [PLACEHOLDER_ID], { type: 'project_status_approved', project_id: id }),
+  )
   const notified = await t.deps.db
     .selectFrom('notification')
     .select('id')

@@ -73,7 +73,7 @@ async function saveTransfer(
       changed.add('project', subject.project.id)
       const event = projectEvent('project.transferred', subject.project.id, { owner: { user_id: accountId } })
       await recordEvent(tx, { ...event, account_id: formerId })
-      await insertNotifications(tx, [accountId], {
+      await insertNotifications(tx, changed, [accountId], {
         type: 'project_transferred',
         project_id: subject.project.id,
         new_owner_user_id: accountId,
@@ -109,6 +109,6 @@ async function dropProjectRows(tx: Tx, changed: ChangeSet, organizationId: strin
     .where('team_member.account_id', '=', accountId)
     .returning(['team_member.team_id', 'team_member.account_id', 'team_member.accepted'])
     .execute()
-  await markInvitationsRead(tx, rows)
+  await markInvitationsRead(tx, changed, rows)
   changed.add('team', ...rows.map(({ team_id }) => team_id))
 }

@@ -31,7 +31,7 @@ export async function addPublisher(
   const owner = await getOwner(deps, viewer, { kind, name }, 'add')
   const columns = toPublisherColumns(body, deps.config.ci.issuers)
   await deps.confirmOwner(viewer, body)
-  return transaction(deps, async (tx) => {
+  return transaction(deps, async (tx, changed) => {
     await lockOwner(tx, owner)
     const existing = await listPublishers(tx, owner)
     if (existing.length >= PUBLISHERS_MAX) {
@@ -52,7 +52,7 @@ export async function addPublisher(
       subject: subjectOf(owner),
       details: { issuer: columns.issuer, repository: columns.repository, workflow: columns.workflow },
     })
-    await insertNotifications(tx, await listOwnerIds(tx, owner), {
+    await insertNotifications(tx, changed, await listOwnerIds(tx, owner), {
       type: 'publisher_added',
       ...owner,
       repository: columns.repository,

@@ -4,6 +4,7 @@ import { PLACEHOLDER_ID } from '#features/basics/access/placeholder.ts'
 import type { Viewer } from '#features/basics/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
+import type { ChangeSet } from '#platform/cache/changes.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import { follows, type Position, positionOfTime } from '#platform/db/list-position.ts'
 import type { Notification } from '#platform/db/schema.ts'
@@ -25,6 +26,7 @@ export const LISTED_MAX = 10_000
  */
 export async function insertNotifications(
   tx: Tx,
+  changed: ChangeSet,
   accountIds: readonly string[],
   body: NotificationBody,
 ): Promise<void> {
@@ -44,6 +46,7 @@ export async function insertNotifications(
     .forKeyShare('account')
     .execute()
   if (accounts.length === 0) return
+  changed.addEach('unread', accountIds)
   const rows = accounts.map((account) => ({ ...account, notification: newId() }))
   await tx
     .insertInto('notification')
@@ -62,9 +65,13 @@ export async function insertNotifications(
 export type InvitationRow = { account_id: string; team_id: string; accepted: boolean }
 
 /** Marks the invitations of these rows as read, after they were answered or withdrawn. */
-export async function markInvitationsRead(tx: Tx, rows: readonly InvitationRow[]): Promise<void> {
+export async function markInvitationsRead(tx: Tx, changed: ChangeSet, rows: readonly InvitationRow[]): Promise<void> {
   const pending = rows.filter(({ accepted }) => !accepted)
   if (pending.length === 0) return
+  changed.addEach(
+    'unread',
+    pending.map(({ account_id }) => account_id),
+  )
   await sql`update notification set read = true
     from unnest(${pending.map(({ account_id }) => account_id)}::text[], ${pending.map(({ team_id }) => team_id)}::text[])
       as answered (account_id, team_id)
@@ -102,6 +109,18 @@ export function listNotificationsOf(
     .execute()
 }
 
+/** Maximum of `countUnread`: a page shows more as `99+`. */
+const UNREAD_MAX = 100
+
+/** Counts the unread notifications in an account's list, at most 100. */
+export async function countUnread(db: Db, accountId: string): Promise<number> {
+  const { rows } = await sql<{ unread: number }>`
+    select count(*)::int as unread from (
+      select from notification where account_id = ${accountId} and not read and body ->> 'type' = any(${[...SITE_TYPES]})
+      limit ${UNREAD_MAX}) as shown`.execute(db)
+  return rows[0]?.unread ?? 0
+}
+
 /** Returns all notifications of an account for the data export, newest first, including those sent only by email. */
 export function listAllNotificationsOf(db: Db, accountId: string): Promise<NotificationRow[]> {
   return readNotifications(db).where('account_id', '=', accountId).orderBy('created', 'desc').orderBy('id').execute()
@@ -125,32 +144,20 @@ export async function getReadableNotification(db: Db, viewer: Viewer, id: string
   return row
 }
 
-/** Marks notifications of the account as read. Ignores other IDs. */
-export async function markNotificationsRead(db: Db, ids: readonly string[], accountId: string): Promise<void> {
-  if (ids.length === 0) return
-  await db
-    .updateTable('notification')
-    .set({ read: true })
-    .where('id', 'in', ids)
-    .where('account_id', '=', accountId)
-    .where('read', '=', false)
-    .execute()
-}
-
-/** Deletes notifications of the account. Ignores other IDs. */
-export async function deleteNotifications(db: Db, ids: readonly string[], accountId: string): Promise<void> {
-  if (ids.length === 0) return
-  await db.deleteFrom('notification').where('id', 'in', ids).where('account_id', '=', accountId).execute()
-}
-
 /** Deletes the notifications of all accounts about versions or projects that are deleted. */
 export async function deleteNotificationsAbout(
   tx: Tx,
+  changed: ChangeSet,
   key: 'version_id' | 'project_id',
   ids: readonly string[],
 ): Promise<void> {
   const named = sql`body ->> ${sql.lit(key)}`
-  await sql`delete from notification where ${named} is not null and ${named} = any(${[...ids]}::text[])`.execute(tx)
+  const { rows } = await sql<{ account_id: string }>`delete from notification
+    where ${named} is not null and ${named} = any(${[...ids]}::text[]) returning account_id`.execute(tx)
+  changed.addEach(
+    'unread',
+    rows.map(({ account_id }) => account_id),
+  )
 }
 
 /** A request of a moderator to the operators about a user. */

@@ -12,15 +12,15 @@ import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import { LINKED, linkToNext } from '#platform/http/responses/next-page.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
+import { deleteNotifications } from './delete-notifications.ts'
 import { emailSettingsRoutes } from './emails/routes.ts'
+import { markNotificationsRead } from './mark-notifications-read.ts'
 import { writeNotificationList } from './notification-list.ts'
 import { requireNotificationsReader } from './policy.ts'
 import {
-  deleteNotifications,
   getReadableNotification,
   listNotificationsOf,
   listReadableNotifications,
-  markNotificationsRead,
   type NotificationRow,
 } from './queries.ts'
 import { NotificationListQuery, parseNotificationIds } from './requests.ts'
@@ -113,13 +113,13 @@ export function notificationReads(
 }
 
 /** Registers the routes that change one or many notifications, which the v2 API shares under another prefix. */
-export function notificationWrites(app: App, { db }: Pick<Deps, 'db'>, prefix = '/v3'): void {
+export function notificationWrites(app: App, deps: Pick<Deps, 'db' | 'cache'>, prefix = '/v3'): void {
   for (const { method, change, one, many } of CHANGES) {
     app[method](
       `${prefix}/notifications`,
       { config: { ...WRITE, errors: ['400 decoding_error'] }, schema: { ...many, querystring: IdsQuery } },
       async (req, reply) => {
-        await change(db, parseNotificationIds(req.query), requireViewer(req).id)
+        await change(deps, parseNotificationIds(req.query), requireViewer(req).id)
         return done(reply)
       },
     )
@@ -128,8 +128,8 @@ export function notificationWrites(app: App, { db }: Pick<Deps, 'db'>, prefix = 
       { config: { ...WRITE, withoutPage: FOR_SEVERAL }, schema: { ...one, params: IdParams } },
       async (req, reply) => {
         const id = parseId(req.params.id, 'id')
-        const { account_id } = await getReadableNotification(db, requireViewer(req), id)
-        await change(db, [id], account_id)
+        const { account_id } = await getReadableNotification(deps.db, requireViewer(req), id)
+        await change(deps, [id], account_id)
         return done(reply)
       },
     )

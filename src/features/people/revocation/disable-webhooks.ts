@@ -3,6 +3,7 @@ import { type Selectable, sql } from 'kysely'
 import { SYSTEM } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { insertNotifications } from '#features/people/notifications/queries.ts'
+import type { ChangeSet } from '#platform/cache/changes.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { Webhook } from '#platform/db/schema.ts'
 
@@ -14,6 +15,7 @@ export type DisabledWebhook = Pick<
 /** Switches a webhook off and notifies its owners. Its queued deliveries wait until it is switched on again. */
 export async function disableWebhook(
   tx: Tx,
+  changed: ChangeSet,
   webhook: DisabledWebhook,
   reason: 'failing' | 'gone' | 'secret_lost' | 'access_lost',
 ): Promise<void> {
@@ -27,7 +29,7 @@ export async function disableWebhook(
     details: { owner: owner_kind, owner_id: project_id ?? organization_id, host, reason },
   })
   const owner = { project_id, organization_id, is_of_instance: owner_kind === 'instance' }
-  await insertNotifications(tx, await listOwnersOf(tx, webhook), {
+  await insertNotifications(tx, changed, await listOwnersOf(tx, webhook), {
     type: 'webhook_disabled',
     webhook_id: id,
     host,

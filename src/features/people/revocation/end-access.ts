@@ -66,10 +66,10 @@ const ENDS: Readonly<Record<AccessKind, End>> = {
   },
   service_tokens: (ending, isNewer) =>
     deleteTokens(ending, 'personal_access_token', createdBy(ending, 'created_by', isNewer)),
-  webhooks: ({ tx, accountId }) =>
-    disableWebhooks(tx, sql<SqlBool>`(created_by = ${accountId} or account_id = ${accountId})`),
-  trusted_publishers: ({ tx, ...ending }, isNewer) =>
-    stopPublishers(tx, createdBy({ tx, ...ending }, 'created_by', isNewer), ending.now),
+  webhooks: ({ tx, changed, accountId }) =>
+    disableWebhooks(tx, changed, sql<SqlBool>`(created_by = ${accountId} or account_id = ${accountId})`),
+  trusted_publishers: (ending, isNewer) =>
+    stopPublishers(ending.tx, ending.changed, createdBy(ending, 'created_by', isNewer), ending.now),
 }
 
 const KINDS = Object.keys(ACCESS_KINDS) as readonly AccessKind[]
@@ -104,8 +104,8 @@ export async function endLostAccess(tx: Tx, changed: ChangeSet, { now, ...of }: 
   const [column, ids] = 'accountIds' in of ? ['created_by', of.accountIds] : ['project_id', of.projectIds]
   if (ids.length === 0) return
   const among = (table: string) => sql<SqlBool>`${sql.ref(`${table}.${column}`)} = any(${[...ids]}::text[])`
-  await disableWebhooks(tx, sql<SqlBool>`${among('webhook')} and ${CREATOR_MAY_NOT_MANAGE}`)
-  await stopPublishers(tx, sql<SqlBool>`${among('publisher')} and not ${CREATOR_IS_MEMBER}`, now)
+  await disableWebhooks(tx, changed, sql<SqlBool>`${among('webhook')} and ${CREATOR_MAY_NOT_MANAGE}`)
+  await stopPublishers(tx, changed, sql<SqlBool>`${among('publisher')} and not ${CREATOR_IS_MEMBER}`, now)
   if (!('accountIds' in of)) return
   const which = sql<SqlBool>`${among('personal_access_token')} and not ${MAKER_IS_MEMBER}`
   await deleteTokens({ tx, changed }, 'personal_access_token', which)
@@ -125,7 +125,7 @@ async function deleteTokens(
   await sql`delete from rate_limit_grant where token_id = any(${rows.map(({ id }) => id)}::text[])`.execute(tx)
 }
 
-async function disableWebhooks(tx: Tx, which: RawBuilder<SqlBool>): Promise<void> {
+async function disableWebhooks(tx: Tx, changed: ChangeSet, which: RawBuilder<SqlBool>): Promise<void> {
   const webhooks = await tx
     .selectFrom('webhook')
     .select(['id', 'owner_kind', 'project_id', 'organization_id', 'account_id', 'host'])
@@ -134,5 +134,5 @@ async function disableWebhooks(tx: Tx, which: RawBuilder<SqlBool>): Promise<void
     .orderBy('id')
     .forUpdate()
     .execute()
-  for (const webhook of webhooks) await disableWebhook(tx, webhook, 'access_lost')
+  for (const webhook of webhooks) await disableWebhook(tx, changed, webhook, 'access_lost')
 }

@@ -3,6 +3,7 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { SYSTEM } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { insertNotifications } from '#features/people/notifications/queries.ts'
+import type { ChangeSet } from '#platform/cache/changes.ts'
 import type { Tx } from '#platform/db/db.ts'
 
 type Stopped = {
@@ -14,7 +15,12 @@ type Stopped = {
 }
 
 /** Stops the publishers that match a condition over `publisher`. Another member can add them again. */
-export async function stopPublishers(tx: Tx, which: RawBuilder<SqlBool>, now: number): Promise<void> {
+export async function stopPublishers(
+  tx: Tx,
+  changed: ChangeSet,
+  which: RawBuilder<SqlBool>,
+  now: number,
+): Promise<void> {
   const { rows } = await sql<Stopped>`
     update trusted_publisher publisher set stopped = ${new Date(now)} where stopped is null and ${which}
     returning id, project_id, organization_id, repository, (
@@ -32,6 +38,11 @@ export async function stopPublishers(tx: Tx, which: RawBuilder<SqlBool>, now: nu
         : ({ kind: 'project', id: project_id } as const)
     const details = { publisher: id, repository }
     await recordAudit(tx, { action: 'trusted_publisher.stopped', actor: SYSTEM, subject, details })
-    await insertNotifications(tx, members, { type: 'publisher_stopped', project_id, organization_id, repository })
+    await insertNotifications(tx, changed, members, {
+      type: 'publisher_stopped',
+      project_id,
+      organization_id,
+      repository,
+    })
   }
 }

@@ -1,13 +1,14 @@
 // The user's notifications by day: filter and page in the URL, invitations that are answered in place.
 import type { FastifyReply } from 'fastify'
 import { joinTeam, removeMember } from '#features/community/teams/edit-member.ts'
+import { deleteNotifications } from '#features/people/notifications/delete-notifications.ts'
+import { markNotificationsRead } from '#features/people/notifications/mark-notifications-read.ts'
 import {
   countNotifications,
   listNotificationPage,
   NOTIFICATION_FILTERS,
   type NotificationFilter,
 } from '#features/people/notifications/pages.ts'
-import { deleteNotifications, markNotificationsRead } from '#features/people/notifications/queries.ts'
 import { parseId } from '#lib/ids.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
 import { refusedField } from '#web/kit/forms/read-form.ts'
@@ -44,16 +45,16 @@ export function notificationPages(pages: Pages): void {
     show,
     commands: {
       read: async (request, listed, state) => {
-        await markNotificationsRead(request.deps.db, chosenIds(request, state), request.viewer.id)
+        await markNotificationsRead(request.deps, chosenIds(request, state), request.viewer.id)
         return outcome(listed, 'notifications-read')
       },
       // Only those that the page showed: a newer one stays unread.
       'read-all': async ({ deps, viewer }, listed, state) => {
-        await markNotificationsRead(deps.db, state.list('shown').map(parseShown), viewer.id)
+        await markNotificationsRead(deps, state.list('shown').map(parseShown), viewer.id)
         return outcome(listed, 'notifications-read')
       },
       remove: async (request, listed, state) => {
-        await deleteNotifications(request.deps.db, chosenIds(request, state), request.viewer.id)
+        await deleteNotifications(request.deps, chosenIds(request, state), request.viewer.id)
         return outcome(listed, 'notifications-removed')
       },
       accept: async ({ deps, viewer, query }, listed) => {

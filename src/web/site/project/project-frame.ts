@@ -127,7 +127,7 @@ ${tile(page, { iconUrl: view.icon_url, rawUrl: view.raw_icon_url }, 81)}
 ${headDetails(request, data, view.origin !== undefined && html`<p class="soft">${mirroredFrom(page, view.origin)}</p>`)}
 </div>
 ${download(request, data)}
-</div>`
+</div>${memberLinks(request, data)}`
 }
 
 /** The header of the pages below a project, which have their own heading. Narrow windows show one line of it. */
@@ -141,7 +141,17 @@ ${tile(page, { iconUrl: view.icon_url, rawUrl: view.raw_icon_url }, 81)}
 ${headDetails(request, data)}
 </div>
 ${download(request, data)}
-</div>`
+</div>${memberLinks(request, data)}`
+}
+
+/** Links of members to their pages about the project, and about the version of the page. */
+function memberLinks({ page, language }: PageRequest, { path, isMember, isOwnOffer, offer }: ProjectData): Part {
+  if (!isMember) return null
+  const link = (to: string, name: IconName, label: MessageKey) =>
+    html`<a class="button tight" href="${pathTo(page, `${path}${to}`)}">${icon(page, name)}${language.t(label)}</a>`
+  const version = isOwnOffer && offer !== undefined && `/version/${offer.version.id}/edit`
+  return html`
+<nav class="line" aria-label="${language.t('site.manage')}">${version !== false && link(version, 'pencil', 'site.manage.version')}${link('/settings/description', 'pencil', 'site.manage.edit')}${link('/versions/new', 'upload', 'site.manage.upload')}${link('/settings', 'cog', 'site.manage.settings')}</nav>`
 }
 
 function headDetails(request: PageRequest, data: ProjectData, origin: Part = null): Markup {

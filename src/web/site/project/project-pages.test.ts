@@ -109,6 +109,24 @@ test('everyone sees that the scanner passed the offered version, and only member
   }
 })
 
+test('members have links to their pages about the project and the version, nobody else has', async () => {
+  const owner = await t.make.account()
+  const project = await t.make.project({ owner, slug: 'managed' })
+  const version = await t.make.version({ project })
+  const own = visitor(t, owner.token)
+  const links = ['/mod/managed/settings/description', '/mod/managed/versions/new', '/mod/managed/settings']
+  const edit = `/mod/managed/version/${version.id}/edit`
+  for (const path of ['/mod/managed', `/mod/managed/version/${version.id}`]) {
+    const { body } = await own.get(path)
+    for (const link of links) assert.ok(body.includes(`href="${link}"`), link)
+    assert.equal(body.includes(`href="${edit}"`), path !== '/mod/managed')
+    for (const link of [...links, edit]) assert.equal((await own.get(link)).statusCode, 200, link)
+    const others = [visitor(t), visitor(t, (await t.make.account()).token)]
+    for (const other of others)
+      for (const link of [...links, edit]) assert.ok(!(await other.get(path)).body.includes(`href="${link}"`), link)
+  }
+})
+
 test('links have the names of their services', async () => {
   const url = 'https://pay.example'
   const links = { paypal: url, 'ko-fi': url, bmac: url, github: url, other: url, discord: url, source: url }

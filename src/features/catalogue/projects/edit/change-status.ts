@@ -29,6 +29,7 @@ import { deleteStatusMessage, insertMessage } from '#features/catalogue/threads/
 import { ApiError } from '#lib/errors.ts'
 import { isBlank } from '#lib/text/text-rules.ts'
 import { MINUTE_MS } from '#lib/time.ts'
+import type { ChangeSet } from '#platform/cache/changes.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Project } from '#platform/db/schema.ts'
 import { isApprovedClass, type ProjectStatus } from '#taxonomy/project-status.ts'
@@ -66,7 +67,7 @@ const nothing = async (): Promise<void> => {}
  * @throws ApiError 403, `conflict` if `seen` is out of date, `invalid_input` if the project does not meet the requirements
  * of the status.
  */
-export async function changeStatus(tx: Tx, change: StatusChange): Promise<PreparedStatus> {
+export async function changeStatus(tx: Tx, changed: ChangeSet, change: StatusChange): Promise<PreparedStatus> {
   const { viewer, project, next, patch, now } = change
   if (patch.seen !== undefined) await requireSeen(tx, project, patch.seen)
   const requested = patch.requested_status === undefined ? {} : { requested_status: patch.requested_status }
@@ -99,7 +100,7 @@ export async function changeStatus(tx: Tx, change: StatusChange): Promise<Prepar
     announce: async () => {
       await claimContentsOf(tx, project.id, to)
       // A later change makes the last decision final, so its members are not left without the reason.
-      if (last !== undefined) await announceDecision(tx, last)
+      if (last !== undefined) await announceDecision(tx, changed, last)
       await announceChange(tx, change, { to, appeal })
       await endReview(tx, change, { to })
     },

@@ -72,7 +72,7 @@ export async function eraseProjects(tx: Tx, changed: ChangeSet, projects: readon
   await announceRemovedProjects(tx, ids)
   await dropImages(tx, 'project', ids)
   await dropImages(tx, 'version', versionIds)
-  await deleteNotificationsAbout(tx, 'project_id', ids)
+  await deleteNotificationsAbout(tx, changed, 'project_id', ids)
   await tx.deleteFrom('project').where('id', 'in', ids).execute()
   await tx.deleteFrom('team').where('id', 'in', teamIds).execute()
   const fileKeys = files.map(({ storage_key }) => storage_key)

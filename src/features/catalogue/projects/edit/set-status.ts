@@ -20,7 +20,14 @@ export async function setStatus(
   if (project === undefined) throw notFound('project')
   const written = message === undefined ? {} : { moderation_message: message }
   const patch = { status: to, ...written }
-  const { columns, announce } = await changeStatus(tx, { viewer, membership: {}, project, next: project, patch, now })
+  const { columns, announce } = await changeStatus(tx, changed, {
+    viewer,
+    membership: {},
+    project,
+    next: project,
+    patch,
+    now,
+  })
   await tx
     .updateTable('project')
     .set({ ...written, ...columns })

@@ -85,7 +85,7 @@ async function saveProject(
       description: fields.description ?? project.description,
     }
     const change = { viewer, membership, project, next, patch, now }
-    const prepared = await refusals.wait(() => changeStatus(tx, change))
+    const prepared = await refusals.wait(() => changeStatus(tx, changed, change))
     refusals.throwAny()
     const { columns: status, announce } = prepared ?? { columns: {}, announce: async () => {} }
     const update = { ...fields, ...status }

@@ -46,7 +46,7 @@ export async function publishAdvisory(
   for (const locked of open) {
     const columns = await withdrawalChange(tx, locked, { patch: { withdrawn }, now: now.getTime() })
     await tx.updateTable('version').set(columns).where('id', '=', locked.version.id).execute()
-    await recordWithdrawal(tx, viewer, locked, columns)
+    await recordWithdrawal(tx, changed, viewer, locked, columns)
     changed.add('version', locked.version.id)
   }
   if (project_id === null || open.length === 0) return

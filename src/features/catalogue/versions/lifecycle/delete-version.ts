@@ -65,7 +65,7 @@ export async function eraseVersion(tx: Tx, changed: ChangeSet, locked: LockedVer
     await announceLostVersion(tx, locked.version, { reason: 'removed', at })
   await dropImages(tx, 'version', [id])
   await eraseUploadsOf(tx, id)
-  await deleteNotificationsAbout(tx, 'version_id', [id])
+  await deleteNotificationsAbout(tx, changed, 'version_id', [id])
   await tx.deleteFrom('version').where('id', '=', id).execute()
   const hashes = files.map(({ sha512 }) => sha512)
   await freeContents(tx, projectId, hashes)

@@ -116,7 +116,7 @@ async function saveVersion(deps: Deps, viewer: Viewer, { id, patch, revision, fo
     if (Object.keys(update).length > 0) await tx.updateTable('version').set(update).where('id', '=', id).execute()
     if (!(update.is_new_draft ?? version.is_new_draft)) await touchProject(tx, project.id, new Date(now))
     if (update.status !== undefined) await recordStatus(tx, viewer, locked, { status: update.status, now })
-    await recordWithdrawal(tx, viewer, locked, update)
+    await recordWithdrawal(tx, changed, viewer, locked, update)
     if (!version.is_new_draft) await recordFields(tx, locked, patch)
     changed.add('version', id)
     changed.add('project', project.id)

@@ -14,6 +14,7 @@ import { insertNotifications } from '#features/people/notifications/queries.ts'
 import { validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { isBlank } from '#lib/text/text-rules.ts'
+import type { ChangeSet } from '#platform/cache/changes.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Version } from '#platform/db/schema.ts'
 import type { LockedVersion, VersionRow } from '../queries.ts'
@@ -73,6 +74,7 @@ async function checkReplacement(tx: Tx, version: VersionRow, replacement: string
 /** Records a withdrawal, its end, or another reason, and notifies the other members of a new withdrawal. */
 export async function recordWithdrawal(
   tx: Tx,
+  changed: ChangeSet,
   viewer: Viewer,
   { project, version }: LockedVersion,
   update: Updateable<Version>,
@@ -100,5 +102,9 @@ export async function recordWithdrawal(
   await recordVersionEvent(tx, 'version.withdrawn', ids, { kind, reason, replacement })
   await announceLostVersion(tx, version, { reason: 'withdrawn', at: new Date(update.withdrawn_at) })
   const members = (await listMemberIds(tx, project)).filter((id) => id !== viewer.id)
-  await insertNotifications(tx, members, { type: 'version_withdrawn', project_id: project.id, version_id: version.id })
+  await insertNotifications(tx, changed, members, {
+    type: 'version_withdrawn',
+    project_id: project.id,
+    version_id: version.id,
+  })
 }

@@ -21,7 +21,7 @@ export async function rejectAppeal(
   viewer: Viewer,
   { projectId, message, seen }: { projectId: string; message: string; seen?: string | undefined },
 ): Promise<void> {
-  await transaction(deps, async (tx) => {
+  await transaction(deps, async (tx, changed) => {
     const project = await lockProject(tx, projectId)
     if (project === undefined) throw notFound('project')
     const [appeal, decision] = [await findOpenAppeal(tx, projectId), await findAppealable(tx, projectId)]
@@ -38,7 +38,7 @@ export async function rejectAppeal(
     await closeAppeal(tx, appeal, { outcome: 'rejected', resultId: messageId, at: new Date(deps.now()) })
     await tx.deleteFrom('moderation_claim').where('project_id', '=', projectId).execute()
     const thread = { id: decision.thread_id, project_id: projectId, report_id: null, reporter_id: null }
-    await notifyOtherSide(tx, viewer, { thread, messageId })
+    await notifyOtherSide(tx, changed, viewer, { thread, messageId })
     const subject = { kind: 'project', id: projectId } as const
     const details = { status: decision.status }
     await recordAudit(tx, { action: 'project.appeal_rejected', actor: actorOf(viewer), subject, details })

@@ -158,8 +158,8 @@ async function notify(
   item: 'collection' | 'user',
   message: string | undefined,
 ): Promise<void> {
-  await transaction(deps, (tx) =>
-    insertNotifications(tx, [accountId], {
+  await transaction(deps, (tx, changed) =>
+    insertNotifications(tx, changed, [accountId], {
       type: 'content_taken_down',
       item,
       ...(message === undefined ? {} : { message }),

@@ -14,7 +14,7 @@ export async function askOperators(
   viewer: Viewer,
   { accountId, message }: { accountId: string; message: string },
 ): Promise<void> {
-  await transaction(deps, async (tx) => {
+  await transaction(deps, async (tx, changed) => {
     const admins = await tx
       .selectFrom('account')
       .select('id')
@@ -25,7 +25,7 @@ export async function askOperators(
       .limit(RECIPIENTS_MAX)
       .execute()
     const ids = admins.map(({ id }) => id)
-    await insertNotifications(tx, ids, { type: 'operator_question', user_id: accountId, message })
+    await insertNotifications(tx, changed, ids, { type: 'operator_question', user_id: accountId, message })
     const subject = { kind: 'user', id: accountId } as const
     await recordAudit(tx, { action: 'account.operators_asked', actor: actorOf(viewer), subject })
   })

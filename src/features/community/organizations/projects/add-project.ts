@@ -38,7 +38,7 @@ export async function addProject(
     requireProjectOwner(viewer, { membership, member })
     await tx.updateTable('project').set({ organization_id: organization.id }).where('id', '=', project.id).execute()
     const rows = await deleteOwnerRows(tx, { teamId: project.team_id, organizationTeamId: organization.team_id })
-    await markInvitationsRead(tx, rows)
+    await markInvitationsRead(tx, changed, rows)
     await recordAudit(tx, {
       action: 'organization.project_added',
       actor: actorOf(viewer),
@@ -128,6 +128,7 @@ export async function removeProjects(
     await inheritTeams(tx, teamIds, newOwnerId, { keepMembership: true })
     await markInvitationsRead(
       tx,
+      changed,
       teamIds.map((team_id) => ({ account_id: newOwnerId, team_id, accepted: false })),
     )
     for (const project of ids)

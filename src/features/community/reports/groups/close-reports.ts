@@ -2,6 +2,7 @@ import type { Viewer } from '#features/basics/access/viewer.ts'
 import { insertMessage } from '#features/catalogue/threads/queries.ts'
 import { insertNotifications } from '#features/people/notifications/queries.ts'
 import { ApiError, validationError } from '#lib/errors.ts'
+import type { ChangeSet } from '#platform/cache/changes.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -22,7 +23,7 @@ export async function closeReports(
   { ids, outcome, message }: ReportsToClose,
 ): Promise<void> {
   requireReportCloser(viewer)
-  await transaction(deps, async (tx) => {
+  await transaction(deps, async (tx, changed) => {
     const reports = await lockReports(tx, ids)
     requireSameItem(reports, ids)
     const closed = reports.filter((report) => report.closed).map(({ id }) => id)
@@ -37,8 +38,8 @@ export async function closeReports(
       .where('id', 'in', ids)
       .execute()
     for (const report of reports) {
-      if (message !== undefined) await sendMessage(tx, viewer, { report, message })
-      await announceClosing(tx, viewer, { report, closed: true })
+      if (message !== undefined) await sendMessage(tx, changed, viewer, { report, message })
+      await announceClosing(tx, changed, viewer, { report, closed: true })
     }
     const [first] = reports
     if (first !== undefined) await dropReportClaim(tx, first)
@@ -55,6 +56,7 @@ function requireSameItem(reports: readonly ReportRow[], ids: readonly string[]):
 
 async function sendMessage(
   tx: Tx,
+  changed: ChangeSet,
   viewer: Viewer,
   { report, message }: { report: ReportRow; message: string },
 ): Promise<void> {
@@ -68,5 +70,5 @@ async function sendMessage(
   })
   if (reporter_id === viewer.id) return
   const about = { thread_id, message_id, project_id: null, report_id }
-  await insertNotifications(tx, [reporter_id], { type: 'moderator_message', ...about })
+  await insertNotifications(tx, changed, [reporter_id], { type: 'moderator_message', ...about })
 }

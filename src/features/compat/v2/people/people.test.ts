@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { parseScopeNames } from '#features/basics/access/scopes.ts'
 import { insertNotifications } from '#features/people/notifications/queries.ts'
+import { transaction } from '#platform/cache/transaction.ts'
 import { type Client, testApp } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
 
@@ -99,17 +100,15 @@ test('members show what the v3 API shows, and only the owner is called so', asyn
 
 test('notifications have their older names, and belong to their account', async () => {
   const [person, stranger] = await t.make.people(2)
-  await t.deps.db
-    .transaction()
-    .execute((tx) =>
-      insertNotifications(tx, [person.id], {
-        type: 'team_invite',
-        project_id: 'projectA',
-        team_id: 'teamAAAA',
-        invited_by: stranger.id,
-        role: 'Member',
-      }),
-    )
+  await transaction(t.deps, (tx, changed) =>
+    insertNotifications(tx, changed, [person.id], {
+      type: 'team_invite',
+      project_id: 'projectA',
+      team_id: 'teamAAAA',
+      invited_by: stranger.id,
+      role: 'Member',
+    }),
+  )
   const [newer] = await read(`/v3/user/${person.id}/notifications`, t.as(person))
   const { name, actions, ...same } = newer
   type Action = { name: string; action_route: string[] }

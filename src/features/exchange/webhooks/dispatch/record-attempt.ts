@@ -3,6 +3,8 @@
 import { sql } from 'kysely'
 import { disableWebhook } from '#features/people/revocation/disable-webhooks.ts'
 import { DAY_MS, HOUR_MS } from '#lib/time.ts'
+import type { ChangeSet } from '#platform/cache/changes.ts'
+import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
 import { lockWebhook, type WebhookRow } from '../queries.ts'
@@ -16,13 +18,12 @@ const FAILURES_MIN = 10
 const PAUSE_MAX_MS = HOUR_MS
 
 export type Outcome = 'delivered' | 'retried' | 'failed'
-type RecordDeps = Pick<Deps, 'db' | 'now' | 'log'>
+type RecordDeps = Pick<Deps, 'db' | 'cache' | 'now' | 'log'>
 
 /** Stores an attempt with the state that follows from it. A result that another process has stored stays. */
 export async function recordAttempt(deps: RecordDeps, claimed: Claimed, attempt: Attempt): Promise<Outcome> {
-  const { db } = deps
   const now = deps.now()
-  return db.transaction().execute(async (tx) => {
+  return transaction(deps, async (tx, changed) => {
     const number = claimed.attempt + 1
     const isSuccess = attempt.error === null
     const again =
@@ -38,7 +39,7 @@ export async function recordAttempt(deps: RecordDeps, claimed: Claimed, attempt:
     if (numUpdatedRows > 0n) {
       await insertAttempt(tx, claimed.id, number, attempt)
       await holdBack(tx, claimed, { again, pauseMs: attempt.pauseMs, now })
-      await updateHealth(tx, claimed.webhook, { isSuccess, isGone: attempt.isGone, now })
+      await updateHealth(tx, changed, claimed.webhook, { isSuccess, isGone: attempt.isGone, now })
     }
     return state === 'pending' ? 'retried' : state
   })
@@ -85,6 +86,7 @@ async function holdBack(
 
 async function updateHealth(
   tx: Tx,
+  changed: ChangeSet,
   { id }: WebhookRow,
   { isSuccess, isGone, now }: { isSuccess: boolean; isGone: boolean; now: number },
 ): Promise<void> {
@@ -106,16 +108,16 @@ async function updateHealth(
     .executeTakeFirst()
   if (row === undefined || !row.active) return
   const since = row.failing_since?.getTime() ?? now
-  if (isGone) await disableWebhook(tx, row, 'gone')
-  else if (row.failures >= FAILURES_MIN && now - since >= FAILING_MS) await disableWebhook(tx, row, 'failing')
+  if (isGone) await disableWebhook(tx, changed, row, 'gone')
+  else if (row.failures >= FAILURES_MIN && now - since >= FAILING_MS) await disableWebhook(tx, changed, row, 'failing')
 }
 
 /** Switches a webhook off whose secret cannot be read. The delivery stays in the queue. */
-export async function disableWithoutSecret({ db }: RecordDeps, { id, webhook }: Claimed): Promise<void> {
-  await db.transaction().execute(async (tx) => {
+export async function disableWithoutSecret(deps: RecordDeps, { id, webhook }: Claimed): Promise<void> {
+  await transaction(deps, async (tx, changed) => {
     await tx.updateTable('webhook_delivery').set({ leased_until: null }).where('id', '=', id).execute()
     const row = await lockWebhook(tx, webhook.id)
-    if (row?.active === true) await disableWebhook(tx, row, 'secret_lost')
+    if (row?.active === true) await disableWebhook(tx, changed, row, 'secret_lost')
   })
 }
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { parseScopeNames } from '#features/basics/access/scopes.ts'
+import { transaction } from '#platform/cache/transaction.ts'
 import { enqueue } from '#platform/jobs/queue.ts'
 import { testApp } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
@@ -17,7 +18,7 @@ const pathOf = (person: Person): string => `/v3/user/${person.id}/notification-s
 const read = async (person: Person) => (await t.as(person).get(pathOf(person))).json().email
 const change = (person: Person, email: Record<string, unknown>) => t.as(person).patch(pathOf(person), { email })
 const notify = (person: Person, body: NotificationBody) =>
-  t.deps.db.transaction().execute((tx) => insertNotifications(tx, [person.id], body))
+  transaction(t.deps, (tx, changed) => insertNotifications(tx, changed, [person.id], body))
 
 /** Returns the emails that an action sends. */
 async function mailsOf(act: () => Promise<unknown>): Promise<string[]> {
