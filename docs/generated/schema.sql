@@ -972,6 +972,7 @@ create table project (
   license_decided boolean default true not null,
   publishing text default 'any'::text not null,
   origin jsonb,
+  version_order text default 'date'::text not null,
   constraint project_followers_check CHECK ((followers >= 0)),
   constraint project_monetization_check CHECK ((monetization_status = ANY (ARRAY['monetized'::text, 'demonetized'::text, 'force-demonetized'::text]))),
   constraint project_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id),
@@ -981,7 +982,8 @@ create table project (
   constraint project_slug_key UNIQUE (slug),
   constraint project_status_check CHECK ((status = ANY (ARRAY['approved'::text, 'archived'::text, 'rejected'::text, 'draft'::text, 'unlisted'::text, 'processing'::text, 'withheld'::text, 'scheduled'::text, 'private'::text, 'unknown'::text]))),
   constraint project_team_id_fkey FOREIGN KEY (team_id) REFERENCES team(id),
-  constraint project_team_key UNIQUE (team_id)
+  constraint project_team_key UNIQUE (team_id),
+  constraint project_version_order_check CHECK ((version_order = ANY (ARRAY['date'::text, 'number'::text])))
 );
 
 create table project_appeal (
@@ -1513,6 +1515,7 @@ create table version (
   withdrawn_replacement text collate "C",
   withdrawn_at timestamp with time zone,
   origin jsonb,
+  number_key text collate "C",
   constraint version_author_id_fkey FOREIGN KEY (author_id) REFERENCES account(id),
   constraint version_pkey PRIMARY KEY (id),
   constraint version_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE,
@@ -1992,7 +1995,7 @@ CREATE INDEX version_author_id_idx ON public.version USING btree (author_id);
 
 CREATE INDEX version_draft_expires_idx ON public.version USING btree (draft_expires) WHERE (draft_expires IS NOT NULL);
 
-CREATE INDEX version_listed_idx ON public.version USING btree (project_id, ordering, date_published DESC, id) WHERE is_listed(status);
+CREATE INDEX version_list_idx ON public.version USING btree (project_id, ordering, number_key DESC NULLS LAST, date_published DESC, id) WHERE is_listed(status);
 
 CREATE INDEX version_loaders_idx ON public.version USING gin (loaders) WHERE is_listed(status);
 
@@ -2152,6 +2155,8 @@ CREATE TRIGGER project_previous_name AFTER UPDATE OF slug ON public.project FOR 
 
 CREATE TRIGGER project_revision BEFORE UPDATE ON public.project FOR EACH ROW WHEN (((old.downloads = new.downloads) AND (old.followers = new.followers))) EXECUTE FUNCTION raise_revision('imported_downloads', 'random_key');
 
+CREATE TRIGGER project_versions_ordered AFTER UPDATE OF version_order ON public.project FOR EACH ROW WHEN ((old.version_order <> new.version_order)) EXECUTE FUNCTION order_versions();
+
 CREATE TRIGGER revise_collected_deleted AFTER DELETE ON public.collection_project REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION raise_owners('collection', 'id', 'collection_id');
 
 CREATE TRIGGER revise_collected_inserted AFTER INSERT ON public.collection_project REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION raise_owners('collection', 'id', 'collection_id');
@@ -2250,7 +2255,9 @@ CREATE TRIGGER version_inserted AFTER INSERT ON public.version REFERENCING NEW T
 
 CREATE TRIGGER version_moved AFTER UPDATE OF status ON public.version FOR EACH ROW WHEN ((is_listed(old.status) <> is_listed(new.status))) EXECUTE FUNCTION version_counted();
 
-CREATE TRIGGER version_revision BEFORE UPDATE ON public.version FOR EACH ROW WHEN ((old.downloads = new.downloads)) EXECUTE FUNCTION raise_revision('imported_downloads');
+CREATE TRIGGER version_number_keyed BEFORE INSERT OR UPDATE OF version_number ON public.version FOR EACH ROW EXECUTE FUNCTION set_number_key();
+
+CREATE TRIGGER version_revision BEFORE UPDATE ON public.version FOR EACH ROW WHEN ((old.downloads = new.downloads)) EXECUTE FUNCTION raise_revision('imported_downloads', 'number_key');
 
 CREATE OR REPLACE FUNCTION public.add_dependents(added dependent_count[])
  RETURNS void
@@ -2812,6 +2819,16 @@ AS $function$
   select id from changed where kind = 'project' and is_present <> was_present
 $function$;
 
+CREATE OR REPLACE FUNCTION public.order_versions()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update version set number_key = case when new.version_order = 'number' then version_number_key(version_number) end
+    where project_id = new.id;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.organization_team(owner_id text)
  RETURNS text
  LANGUAGE sql
@@ -3328,19 +3345,28 @@ AS $function$
 begin
   perform note_search_change((
     select array_agg(project_id) from (
-      (select project_id, id, status, date_published, ordering, loaders, fields, withdrawn_at from after
+      (select project_id, id, status, date_published, ordering, number_key, loaders, fields, withdrawn_at from after
         where is_listed(status)
-        except select project_id, id, status, date_published, ordering, loaders, fields, withdrawn_at from before
+        except select project_id, id, status, date_published, ordering, number_key, loaders, fields, withdrawn_at from before
         where is_listed(status))
       union all
-      (select project_id, id, status, date_published, ordering, loaders, fields, withdrawn_at from before
+      (select project_id, id, status, date_published, ordering, number_key, loaders, fields, withdrawn_at from before
         where is_listed(status)
-        except select project_id, id, status, date_published, ordering, loaders, fields, withdrawn_at from after
+        except select project_id, id, status, date_published, ordering, number_key, loaders, fields, withdrawn_at from after
         where is_listed(status))
     ) shown));
   return null;
-end
-$function$;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.set_number_key()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.number_key := case when (select version_order from project where id = new.project_id) = 'number'
+    then version_number_key(new.version_number) end;
+  return new;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.share_game_version(a jsonb, b jsonb)
  RETURNS boolean
@@ -3367,6 +3393,25 @@ begin
   end if;
   return new;
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.version_number_key(number text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select coalesce(string_agg(case
+    when token ~ '^[0-9]' then 'n' || chr(64 + length(ltrim(token, '0'))) || ltrim(token, '0')
+    when token in ('dev', 'nightly', 'snapshot') then 'a0'
+    when token = 'alpha' then 'a1'
+    when token = 'beta' then 'a2'
+    when token in ('pre', 'preview') then 'a3'
+    when token = 'rc' then 'a4'
+    else 'f' || token end, ' ' order by place), '') || ' e'
+  from (
+    select found[1] as token, place
+    from regexp_matches(regexp_replace(lower(split_part(number, '+', 1)), '^v([0-9])', '\1'), '[0-9]+|[a-z]+', 'g')
+      with ordinality as matches (found, place)) tokens
 $function$;
 
 CREATE OR REPLACE FUNCTION public.versions_inserted()

@@ -742,6 +742,7 @@ export interface Project {
   summary: string;
   team_id: string;
   updated: Generated<Timestamp>;
+  version_order: Generated<'date' | 'number'>;
 }
 
 export interface ProjectAppeal {
@@ -1132,6 +1133,7 @@ export interface Version {
   is_new_draft: Generated<boolean>;
   loaders: string[];
   name: string;
+  number_key: string | null;
   ordering: number | null;
   origin: Json | null;
   project_id: string;

@@ -7664,6 +7664,11 @@ export interface components {
             monetization_status: "monetized" | "demonetized" | "force-demonetized";
             /** @description Whether everyone can see the breakdown of its downloads */
             public_statistics: boolean;
+            /**
+             * @description Order that makes a version the newest
+             * @enum {string}
+             */
+            version_order: "date" | "number";
             /** @description Whether the licence was chosen. If false, the project cannot be submitted for review */
             license_decided: boolean;
             origin?: components["schemas"]["Origin"];
@@ -9629,6 +9634,11 @@ export interface components {
             monetization_status: "monetized" | "demonetized" | "force-demonetized";
             /** @description Whether everyone can see the breakdown of its downloads */
             public_statistics: boolean;
+            /**
+             * @description Order that makes a version the newest
+             * @enum {string}
+             */
+            version_order: "date" | "number";
             /** @description Whether the licence was chosen. If false, the project cannot be submitted for review */
             license_decided: boolean;
             origin?: components["schemas"]["Origin"];
@@ -9835,6 +9845,11 @@ export interface components {
             license_url?: string | null;
             /** @description Whether everyone can see downloads by day, version, loader and country. If false, only members can. Default: true */
             public_statistics?: boolean;
+            /**
+             * @description Whether the newest version is the last published one (`date`) or the one with the highest number (`number`). Update checks, lists and downloads follow it. Default: `date`
+             * @enum {string}
+             */
+            version_order?: "date" | "number";
             /** @description Whether the licence was chosen. A project whose licence was not chosen cannot be submitted for review. Default: true */
             license_decided?: boolean;
             /** @description Whether to create a draft, which can be without versions. Other projects are submitted for review. Default: false */
@@ -9896,6 +9911,11 @@ export interface components {
             license_url?: string | null;
             /** @description Whether everyone can see downloads by day, version, loader and country. If false, only members can. Default: true */
             public_statistics?: boolean | null;
+            /**
+             * @description Whether the newest version is the last published one (`date`) or the one with the highest number (`number`). Update checks, lists and downloads follow it. Default: `date`
+             * @enum {string|null}
+             */
+            version_order?: "date" | "number" | null;
             /** @description Whether the licence was chosen. A project whose licence was not chosen cannot be submitted for review. Default: true */
             license_decided?: boolean | null;
             /** @enum {string|null} */

@@ -1,6 +1,6 @@
 // Dependencies of which no version can be chosen any more.
 import { type RawBuilder, sql } from 'kysely'
-import { PUBLIC_VERSION_STATUSES } from '#features/basics/access/version-status.ts'
+import { LIST_ORDER, PUBLIC_VERSION_STATUSES } from '#features/basics/access/version-status.ts'
 import type { Db } from '#platform/db/db.ts'
 import { PUBLIC_STATUSES } from '#taxonomy/project-status.ts'
 
@@ -43,7 +43,7 @@ export async function listBrokenOf(
     select version.id as dependent_id, version.version_number, broken.project_id, broken.version_id, broken.reason
     from (select id, version_number, loaders, fields from version
       where project_id = ${projectId} and is_listed(status) and withdrawn_at is null
-      order by ordering, date_published desc, id limit 1) version
+      order by ${LIST_ORDER} limit 1) version
     cross join lateral ${BROKEN} broken order by broken.at desc, broken.project_id limit 20`.execute(db)
   return rows
 }

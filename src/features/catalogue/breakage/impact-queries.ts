@@ -1,6 +1,7 @@
 // The consequences if a version or a project could no longer be chosen: the newest versions of direct dependents that
 // would have no version left, and packs that contain it.
 import { type RawBuilder, sql } from 'kysely'
+import { LIST_ORDER } from '#features/basics/access/version-status.ts'
 import type { Db } from '#platform/db/db.ts'
 
 /** `withdraw` and `remove`: the version, or every version of the project, is lost. `replace`: only the version is left. */
@@ -23,7 +24,7 @@ export function newestOfDependents(projectId: string, dependents: RawBuilder<unk
     cross join lateral (
       select version.id, version.project_id, version.loaders, version.fields from version
       where version.project_id = dependent.id and is_listed(version.status) and version.withdrawn_at is null
-      order by version.ordering, version.date_published desc, version.id limit 1) newest
+      order by ${LIST_ORDER} limit 1) newest
     where newest.project_id <> ${projectId}`
 }
 

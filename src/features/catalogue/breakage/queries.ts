@@ -1,6 +1,6 @@
 // Statements of the jobs that find broken dependencies and notify the members of their projects.
 import { sql } from 'kysely'
-import { PUBLIC_VERSION_STATUSES } from '#features/basics/access/version-status.ts'
+import { LIST_ORDER, PUBLIC_VERSION_STATUSES } from '#features/basics/access/version-status.ts'
 import { EMAIL_DEFAULTS } from '#features/people/notifications/emails/email-kinds.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
@@ -42,7 +42,7 @@ export async function insertBreaks(
     cross join lateral (
       select version.id, version.project_id, version.loaders, version.fields from version
       where version.project_id = wanted.id and is_listed(version.status) and version.withdrawn_at is null
-      order by version.ordering, version.date_published desc, version.id limit 1) newest
+      order by ${LIST_ORDER} limit 1) newest
     cross join lateral (
       -- With offset 0, PostgreSQL does not find all newest versions again for each dependency if it expects few.
       select dependency.version_id from dependency where dependency.dependent_id = newest.id

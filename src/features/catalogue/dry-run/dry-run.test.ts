@@ -149,7 +149,7 @@ describe('a dry run', () => {
     assert.deepEqual(await warningsOf(), [])
     await t.as(as).patch(`/v3/version/${first.id}`, { ordering: 3 })
     const message =
-      'Version 5.0 has an ordering, so it stays before this version in lists and remains the latest version'
+      'Version 5.0 stays before this version in lists and remains the latest version, because of its ordering or its number'
     assert.deepEqual(await warningsOf(), [{ field: 'ordering', message }])
     assert.deepEqual(await warningsOf({ ordering: 2 }), [])
     assert.deepEqual(await warningsOf({ ordering: 4 }), [{ field: 'ordering', message }])

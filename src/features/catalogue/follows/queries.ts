@@ -1,5 +1,6 @@
 // Rows of followed projects. A project's follower count changes only in the transaction that inserts or deletes a row.
 import { sql } from 'kysely'
+import { LIST_ORDER } from '#features/basics/access/version-status.ts'
 import { accountDeleted, notFound } from '#lib/errors.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
@@ -113,6 +114,6 @@ export async function listLatestVersions(db: Db, wanted: readonly WantedProject[
           or version.fields @> jsonb_build_object('mrpack_loaders', jsonb_build_array(project.loader)))
         and (project.game_version = ''
           or version.fields @> jsonb_build_object('game_versions', jsonb_build_array(project.game_version)))
-      order by version.date_published desc, version.id limit 1) latest`.execute(db)
+      order by ${LIST_ORDER} limit 1) latest`.execute(db)
   return rows
 }

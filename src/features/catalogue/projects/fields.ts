@@ -66,6 +66,13 @@ export const optionalFields = {
     }),
     toColumn: (isPublic: boolean) => isPublic,
   },
+  version_order: {
+    schema: Type.Enum(['date', 'number'], {
+      description:
+        'Whether the newest version is the last published one (`date`) or the one with the highest number (`number`). Update checks, lists and downloads follow it. Default: `date`',
+    }),
+    toColumn: (order: 'date' | 'number') => order,
+  },
   license_decided: {
     schema: Type.Boolean({
       description:

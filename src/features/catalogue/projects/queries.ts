@@ -65,7 +65,7 @@ function readProjects(db: Db, environmentLoaders: readonly string[]) {
       sql<string | null>`(select v.fields ->> 'environment' from version v
         where v.project_id = project.id and is_listed(v.status) and v.fields ? 'environment'
           and v.loaders && ${[...environmentLoaders]}::text[]
-        order by v.ordering, v.date_published desc, v.id limit 1)`.as('environment'),
+        order by v.ordering, v.number_key desc nulls last, v.date_published desc, v.id limit 1)`.as('environment'),
     ])
 }
 

@@ -34,6 +34,7 @@ export const projectTexts = {
   description: send('Another description'),
   license_url: send('https://example.org/license'),
   public_statistics: send(false),
+  version_order: send('number'),
   license_decided: send(false),
   project_type: send('shader', { at: 'project_types.0' }),
   link_urls: send(LINK, { at: 'link_urls.issues.url', shows: LINK.issues }),

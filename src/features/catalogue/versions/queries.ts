@@ -3,12 +3,13 @@
 import { type Selectable, sql } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import { visibleTo } from '#features/basics/access/project-policy.ts'
+import { LIST_ORDER } from '#features/basics/access/version-status.ts'
 import type { Viewer } from '#features/basics/access/viewer.ts'
 import { lockProject, lockProjects, type ProjectRow } from '#features/catalogue/projects/queries.ts'
 import type { Db, IdList, Tx } from '#platform/db/db.ts'
 import type { Version } from '#platform/db/schema.ts'
 import type { FileType } from './kinds.ts'
-import { isListedAndPasses, LIST_ORDER, NOT_WITHDRAWN, type VersionFilter } from './lookup/version-filter.ts'
+import { isListedAndPasses, NOT_WITHDRAWN, type VersionFilter } from './lookup/version-filter.ts'
 
 export type VersionRow = Selectable<Version>
 

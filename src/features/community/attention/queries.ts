@@ -1,5 +1,6 @@
 // Rows of the attention list. One statement reads the items of every kind, for any number of projects.
 import { type RawBuilder, sql } from 'kysely'
+import { LIST_ORDER } from '#features/basics/access/version-status.ts'
 import { BROKEN } from '#features/catalogue/breakage/broken-dependencies.ts'
 import { DAY_MS } from '#lib/time.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -46,7 +47,7 @@ const newest = sql`newest as materialized (
     select mine.id as project_id, version.id, version.version_number, version.loaders, version.fields from mine, lateral (
       select id, version_number, loaders, fields from version
       where project_id = mine.id and is_listed(status) and withdrawn_at is null
-      order by ordering, date_published desc, id limit 1) version)`
+      order by ${LIST_ORDER} limit 1) version)`
 
 /** The parts of the list, one for each kind. */
 function parts(accountId: string, now: Date, gameVersions: readonly string[]): RawBuilder<unknown>[] {

@@ -1,7 +1,8 @@
 // Queries for the Maven coordinates of versions.
 
 import { sql } from 'kysely'
-import { isListedAndPasses, LIST_ORDER } from '#features/catalogue/versions/lookup/version-filter.ts'
+import { LIST_ORDER } from '#features/basics/access/version-status.ts'
+import { isListedAndPasses } from '#features/catalogue/versions/lookup/version-filter.ts'
 import type { Db } from '#platform/db/db.ts'
 
 export type VersionCoordinates = {

@@ -66,13 +66,16 @@ async function readDocuments(db: Db, condition: RawBuilder<unknown>, order = sql
       (select json_agg(json_build_object('url', url, 'featured', featured) order by ordering, created, id)
         from gallery_item where gallery_item.project_id = project.id) as gallery,
       (select json_agg(json_build_array(id, status, (extract(epoch from date_published) * 1000)::bigint, ordering, loaders, fields)
-        order by ordering, date_published desc, id) from (
-        select case when version.withdrawn_at is null then version.id end as id, version.status, version.date_published, version.ordering,
-          version.loaders, version.fields
+        order by place) from (
+        select case when version.withdrawn_at is null then version.id end as id, version.status, version.date_published,
+          -- Engines know the order by date, so other versions get an ordering.
+          case when version.number_key is null then version.ordering else (row_number() over list)::int end as ordering,
+          version.loaders, version.fields, row_number() over list as place
         from version where ${listed} and (version.withdrawn_at is null or not exists (
           select from version other where other.project_id = project.id and is_listed(other.status)
             and other.withdrawn_at is null))
-        order by version.ordering, version.date_published desc, version.id limit ${VERSIONS_MAX}) first
+        window list as (order by version.ordering, version.number_key desc nulls last, version.date_published desc, version.id)
+        order by place limit ${VERSIONS_MAX}) first
       ) as versions,
       (select json_agg(shown) from (
         select distinct named.id as project_id, dependency.dependency_type, named.name, named.slug, named.icon_url

@@ -176,6 +176,7 @@ test('a change of a column is noted exactly when it changes the document', async
         requested_status: 'archived',
         monetization_status: 'demonetized',
         publishing: 'trusted_only',
+        version_order: 'number',
         team_id: organization.teamId,
         organization_id: organization.id,
       },
@@ -216,8 +217,8 @@ test('a change of a column is noted exactly when it changes the document', async
       ...['dependent_id', 'dependency_type', 'project_id'].map((name) => `dependency.${name}`),
       ...['created', 'featured', 'ordering', 'project_id', 'url'].map((name) => `gallery_item.${name}`),
       ...['additional_categories', 'approved', 'categories', 'color', 'downloads', 'followers', 'icon_url', 'license'],
-      ...['name', 'organization_id', 'slug', 'status', 'summary', 'team_id', 'updated'],
-      ...['date_published', 'fields', 'loaders', 'ordering', 'project_id', 'status', 'withdrawn_at'].map(
+      ...['name', 'organization_id', 'slug', 'status', 'summary', 'team_id', 'updated', 'version_order'],
+      ...['date_published', 'fields', 'loaders', 'number_key', 'ordering', 'project_id', 'status', 'withdrawn_at'].map(
         (name) => `version.${name}`,
       ),
     ]

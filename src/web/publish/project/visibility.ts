@@ -26,6 +26,7 @@ const LABELS = {
   scheduled_at: 'The time',
   zone: 'The time zone',
   public_statistics: 'The statistics',
+  version_order: 'The order of versions',
   monetization_status: 'The monetization',
 }
 
@@ -33,7 +34,7 @@ export function visibilityPages(pages: Pages, taxonomy: Taxonomy): void {
   projectForm(pages, taxonomy, {
     below: '/settings/visibility',
     name: 'manageVisibility',
-    shows: 'Visibility, schedule, public statistics',
+    shows: 'Visibility, schedule, order of versions, public statistics',
     show: showVisibility,
     commands: { save, restore },
     labels: LABELS,
@@ -45,13 +46,14 @@ const isReviewed = ({ viewer }: OwnRequest, { view }: ManagedProject): boolean =
   isModerator(viewer) || view.status === 'scheduled' || mayOwnerMove(view.status as ProjectStatus, 'unlisted')
 
 function editable(request: OwnRequest, data: ManagedProject) {
-  const { status, requested_status, public_statistics, monetization_status } = data.view
+  const { status, requested_status, public_statistics, version_order, monetization_status } = data.view
   const later = requested_status ?? 'approved'
   return {
     ...(isReviewed(request, data)
       ? { status: status === 'scheduled' ? 'scheduled' : status }
       : { requested_status: later }),
     public_statistics: public_statistics ? ['on'] : [],
+    by_number: version_order === 'number' ? ['on'] : [],
     ...(monetization_status === 'force-demonetized'
       ? {}
       : { monetized: monetization_status === 'monetized' ? ['on'] : [] }),
@@ -62,7 +64,7 @@ async function save(request: OwnRequest, data: ManagedProject, state: FormState)
   const { deps, reply } = request
   const { view } = data
   const edited: Record<string, string | readonly string[] | undefined> = state.edited(editable(request, data))
-  const { status, requested_status, public_statistics, monetized } = edited
+  const { status, requested_status, public_statistics, by_number, monetized } = edited
   const schedule = (status ?? state.text('status')) === 'scheduled' ? scheduleOf(state) : undefined
   const isSame = view.status === 'scheduled' && schedule?.scheduled_at === view.scheduled_at
   const patch = await saveFields(request, data, {
@@ -70,6 +72,7 @@ async function save(request: OwnRequest, data: ManagedProject, state: FormState)
     ...(status === undefined || schedule !== undefined ? {} : { status }),
     ...(schedule === undefined || isSame ? {} : { status: 'scheduled', ...schedule }),
     ...(public_statistics === undefined ? {} : { public_statistics: public_statistics.length > 0 }),
+    ...(by_number === undefined ? {} : { version_order: by_number.length > 0 ? 'number' : 'date' }),
     ...(monetized === undefined ? {} : { monetization_status: monetized.length > 0 ? 'monetized' : 'demonetized' }),
   })
   if (schedule !== undefined) rememberZone({ deps, reply }, state.text('zone'))
@@ -119,7 +122,7 @@ function visibilityForm(request: OwnRequest, data: ManagedProject, { state, path
   const { page, t } = request
   const current = editable(request, data)
   const labels = { status: t('people.visibility'), requested_status: t('people.visibility.later') }
-  const box = (name: 'public_statistics' | 'monetized'): Part =>
+  const box = (name: 'public_statistics' | 'by_number' | 'monetized'): Part =>
     checkbox({
       name,
       value: 'on',
@@ -133,6 +136,7 @@ function visibilityForm(request: OwnRequest, data: ManagedProject, { state, path
     path,
     parts: [
       sheetPart({ id: 'visibility', content: cards }),
+      sheetPart({ id: 'order', title: t('people.order'), content: box('by_number') }),
       sheetPart({ id: 'numbers', title: t('people.numbers'), content: numbers }),
     ],
   })

@@ -1,9 +1,9 @@
 // Reads candidates and their dependencies. Each function runs one statement.
 import { sql } from 'kysely'
 import { visibleTo } from '#features/basics/access/project-policy.ts'
+import { LIST_ORDER } from '#features/basics/access/version-status.ts'
 import type { Viewer } from '#features/basics/access/viewer.ts'
 import type { Db } from '#platform/db/db.ts'
-import { LIST_ORDER } from '../../versions/lookup/version-filter.ts'
 import { versionVisibleTo } from '../../versions/policy.ts'
 import { familyLast, isCandidate, matches, runsOnLoaders, type Target } from './target.ts'
 

@@ -100,7 +100,7 @@ async function saveVersion(deps: Deps, viewer: Viewer, { id, patch, revision, fo
       if (publishes)
         await warnOfVersionAhead(
           { db: tx, dryRun: deps.dryRun },
-          { projectId: project.id, id, ordering: next.ordering },
+          { projectId: project.id, id, number: next.version_number, ordering: next.ordering },
         )
       Object.assign(update, await draftChanges(tx, deps, { next, checked, publishes }))
     } else if (checked !== undefined) {

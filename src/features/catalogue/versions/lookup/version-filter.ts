@@ -1,5 +1,6 @@
 // The filter of version lists and update checks.
 import { type RawBuilder, sql } from 'kysely'
+import { LIST_ORDER } from '#features/basics/access/version-status.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
 
@@ -54,21 +55,25 @@ function hasValue(name: string, values: readonly unknown[]): RawBuilder<boolean>
     where own.value = any(${wanted}))`
 }
 
-/** Order of version lists: first versions with an `ordering`, ascending, then the others, newest first. */
-export const LIST_ORDER: RawBuilder<unknown> = sql`version.ordering, version.date_published desc, version.id`
+/** A version that is or will be in the list of its project. `number`: undefined if it is not yet chosen. */
+type PlacedVersion = {
+  projectId: string
+  id?: string | undefined
+  number?: string | undefined
+  ordering: number | null
+}
 
 /**
- * Returns the number of the version that stays before a new version in the project's list because a publisher gave it an
- * `ordering`, or undefined if the new version becomes the first. `ordering` is that of the new version.
+ * Returns the number of the version that stays before a new version in the project's list because of its `ordering` or its
+ * number, or undefined if the new version becomes the first.
  */
-export async function findVersionAhead(
-  db: Db,
-  { projectId, id, ordering }: { projectId: string; id?: string | undefined; ordering: number | null },
-): Promise<string | undefined> {
+export async function findVersionAhead(db: Db, version: PlacedVersion): Promise<string | undefined> {
+  const { projectId, id = '', number = null, ordering } = version
   const { rows } = await sql<{ version_number: string }>`
     select version.version_number from version
-    where version.project_id = ${projectId} and ${isOfferedAndPasses({})} and version.id <> ${id ?? ''}
-      and version.ordering is not null and (${ordering}::int is null or version.ordering < ${ordering}::int)
+    where version.project_id = ${projectId} and ${isOfferedAndPasses({})} and version.id <> ${id} and (
+      version.ordering is not null and (${ordering}::int is null or version.ordering < ${ordering}::int)
+      or version.ordering is not distinct from ${ordering}::int and version.number_key > version_number_key(${number}))
     order by ${LIST_ORDER} limit 1`.execute(db)
   return rows[0]?.version_number
 }
@@ -76,12 +81,12 @@ export async function findVersionAhead(
 /** Adds a warning to a dry run if the new version does not become the first in the project's list. */
 export async function warnOfVersionAhead(
   { db, dryRun }: { db: Db } & Pick<Deps, 'dryRun'>,
-  version: { projectId: string; id: string; ordering: number | null },
+  version: PlacedVersion,
 ): Promise<void> {
   if (dryRun === undefined) return
   const ahead = await findVersionAhead(db, version)
   if (ahead === undefined) return
-  const first = `Version ${ahead} has an ordering, so it stays before this version in lists and remains the latest version`
+  const first = `Version ${ahead} stays before this version in lists and remains the latest version, because of its ordering or its number`
   dryRun.warn('ordering', first)
 }
 

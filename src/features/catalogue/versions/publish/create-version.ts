@@ -125,7 +125,10 @@ async function insertPublished(
   { row, project }: { row: VersionToInsert; project: ProjectRow },
 ): Promise<void> {
   const { id, projectId, version, publishedAt } = row
-  await warnOfVersionAhead({ db: tx, dryRun }, { projectId, id, ordering: version.columns.ordering })
+  await warnOfVersionAhead(
+    { db: tx, dryRun },
+    { projectId, id, number: version.columns.version_number, ordering: version.columns.ordering },
+  )
   const status = await insertVersion(tx, viewer, row)
   await announceVersion(tx, { versionId: id, project, status, at: publishedAt })
   if (status === 'listed') await recordVersionStatus(tx, { project, versionId: id, from: 'draft', to: status })

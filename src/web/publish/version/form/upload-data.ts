@@ -53,6 +53,7 @@ export async function withDraft(request: OwnRequest, managed: ManagedProject, id
     ahead: await findVersionAhead(deps.db, {
       projectId: managed.project.id,
       id: draft?.id,
+      number: draft?.version_number,
       ordering: draft?.ordering ?? null,
     }),
     isDraftGone: id !== '' && draft === undefined,
