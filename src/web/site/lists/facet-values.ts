@@ -69,6 +69,18 @@ function snapshotsOf(taxonomy: Taxonomy): string[] {
   return versions.map(({ value }) => value).filter((value) => !releases.has(value))
 }
 
+/** Returns the release that each snapshot led to, or an empty text for one that has led to none so far. */
+export function releasesOfSnapshots(taxonomy: Taxonomy): Map<string, string> {
+  const releases = new Set(releasesOf(taxonomy))
+  const found = new Map<string, string>()
+  let release = ''
+  // Newest first.
+  for (const { value } of taxonomy.fields.get('game_versions')?.enumValues?.values() ?? [])
+    if (releases.has(value)) release = value
+    else found.set(value, release)
+  return found
+}
+
 /** Returns the values of a filter: the values that the type has, and the chosen values. */
 export function offeredValues(taxonomy: Taxonomy, list: ListRequest, facet: Facet, use: FacetUse): string[] {
   const chosen = list.chosen[facet].map((value) => value.replace(/^-/, ''))
@@ -89,7 +101,9 @@ function valuesOfType(
     case 'l':
       return loaders
     case 'v':
-      return all.includes('v') ? [...releasesOf(taxonomy), ...snapshots] : releases.slice(0, VERSIONS_SHOWN)
+      return all.includes('v')
+        ? [...releasesOf(taxonomy), ...snapshots]
+        : releasesOf(taxonomy).filter((value) => releases.slice(0, VERSIONS_SHOWN).includes(value))
     case 'e':
       return HAS_ENVIRONMENT.includes(type) ? (FIXED_VALUES.e ?? []) : []
     default:

@@ -27,7 +27,7 @@ function valueName(language: Language, facet: Facet, value: string): string {
     case 'o':
       return language.t(`site.licence.${value as 'open' | 'closed'}`)
     case 'u':
-      return language.t(`site.within.${value as 'week' | 'month' | 'year'}`)
+      return language.t(`site.within.${value as 'release' | 'week' | 'month' | 'year'}`)
     case 'v':
       return value
     default:
@@ -106,10 +106,17 @@ function filterGroup(
   const { choices: shown, hasMore } = shownChoices(list, facet, choices)
   const isOpen = OPEN.has(facet) || list.chosen[facet].length > 0 || list.all.includes(facet)
   const more = listUrl(list, { all: [...new Set([...list.all, facet])], page: list.page })
-  const values = choices.map((choice) =>
-    filterValue(language, list, { facet, ...choice, isShown: shown.includes(choice) }),
-  )
-  return html`<details${attributes({ class: 'facet', 'data-facet': facet, open: isOpen, hidden: shown.length === 0 })}><summary>${language.t(`site.facet.${facet}`)}${icon(page, 'down')}</summary><ul>${values}</ul><a${attributes({ class: 'more', href: pathTo(page, more), hidden: !hasMore })}>${language.t('site.all-values')}<span class="vh"> ${language.t(`site.facet.${facet}`)}</span></a></details>
+  const groups = [...Map.groupBy(choices, ({ snapshotOf }) => snapshotOf)].map(([snapshotOf, grouped]) => {
+    const title =
+      snapshotOf === ''
+        ? language.t('site.snapshots.next')
+        : language.t('site.snapshots', { release: snapshotOf ?? '' })
+    const values = grouped.map((choice) =>
+      filterValue(language, list, { facet, ...choice, isShown: shown.includes(choice) }),
+    )
+    return html`${snapshotOf !== undefined && html`<p class="soft small">${title}</p>`}<ul>${values}</ul>`
+  })
+  return html`<details${attributes({ class: 'facet', 'data-facet': facet, open: isOpen, hidden: shown.length === 0 })}><summary>${language.t(`site.facet.${facet}`)}${icon(page, 'down')}</summary>${groups}<a${attributes({ class: 'more', href: pathTo(page, more), hidden: !hasMore })}>${language.t('site.all-values')}<span class="vh"> ${language.t(`site.facet.${facet}`)}</span></a></details>
 `
 }
 

@@ -12,11 +12,12 @@ import { documentWords, foldWords, queryTerms } from '#ports/search-index/fold.t
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import { isSet, NO_SETUP, type Setup, typesOfLoader } from '#web/kit/cookies.ts'
 import { offeredTypes, type ProjectType } from '#web/kit/paths.ts'
-import { findFacetUse, offeredValues } from './facet-values.ts'
-import { FACETS, type Facet, type ListRequest, PER_PAGE, withoutChoice } from './list-request.ts'
+import { findFacetUse, offeredValues, releasesOfSnapshots } from './facet-values.ts'
+import { FACETS, type Facet, type ListRequest, PER_PAGE, SINCE_RELEASE, withoutChoice } from './list-request.ts'
 import type { Hit } from './rows.ts'
 
-export type Choice = { value: string; count: number }
+/** `snapshotOf`: the release that a snapshot led to; empty if there is none so far. Undefined for other values. */
+export type Choice = { value: string; count: number; snapshotOf?: string | undefined }
 
 /** A choice that can be removed from a list, and the number of hits without it. */
 export type Removal = { list: ListRequest; facet: Facet | 'setup'; value: string; count: number }
@@ -48,6 +49,7 @@ export async function queryList(deps: ListDeps, list: ListRequest, caller: strin
   const types = offeredTypes(taxonomy)
   const use = await findFacetUse(deps, list, caller)
   const facets = FACETS.map((facet) => ({ facet, values: offeredValues(taxonomy, list, facet, use) }))
+  const snapshots = releasesOfSnapshots(taxonomy)
   const removals = total > 0 ? [] : removalsOf(list)
   const key = JSON.stringify({ ...list, page: 0, sort: '', view: '', isEmpty: total === 0 })
   const counts = await deps.cache.remember(COUNTS).get(key, async () => {
@@ -64,7 +66,14 @@ export async function queryList(deps: ListDeps, list: ListRequest, caller: strin
     everything: countOf('everything'),
     types: new Map(types.map((type) => [type, countOf('type', type)])),
     facets: new Map(
-      facets.map(({ facet, values }) => [facet, values.map((value) => ({ value, count: countOf(facet, value) }))]),
+      facets.map(({ facet, values }) => [
+        facet,
+        values.map((value) => ({
+          value,
+          count: countOf(facet, value),
+          snapshotOf: facet === 'v' ? snapshots.get(value) : undefined,
+        })),
+      ]),
     ),
     removals: removals
       .map((removal) => ({ ...removal, count: countOf('without', removal.facet, removal.value) }))
@@ -94,7 +103,7 @@ function groupsOf(list: ListRequest, { types, facets, removals, ...context }: Fi
       // An excluded value shows how many hits it would have.
       const isExcluded = list.chosen[facet].includes(`-${value}`)
       const base = isExcluded ? filterOf(withoutChoice(list, facet, `-${value}`), context) : others
-      groups.set(`${facet} ${value}`, { values: [conditionOf(facet, value, context.now)], base })
+      groups.set(`${facet} ${value}`, { values: [conditionOf(facet, value, { list, ...context })], base })
     }
   }
   for (const removal of removals) {
@@ -152,24 +161,30 @@ const ALTERNATIVES: ReadonlySet<Facet> = new Set(['l', 'v', 'o', 'u'])
 type FilterContext = { now: number; taxonomy: Taxonomy }
 
 /** Converts a list into a filter of the index. */
-export function filterOf(list: ListRequest, { now, taxonomy }: FilterContext): Filter {
+export function filterOf(list: ListRequest, of: FilterContext): Filter {
+  const context = { list, ...of }
   const parts: Expression[] = []
   if (list.type !== undefined) parts.push(fieldIs('project_types', [list.type]))
   if (list.dependency !== '') parts.push(fieldIs('required_dependency_project_ids', [list.dependency]))
   for (const facet of FACETS) {
     const values = list.chosen[facet]
-    const included = values.filter((value) => !value.startsWith('-')).map((value) => conditionOf(facet, value, now))
-    if (included.length > 0) parts.push({ kind: ALTERNATIVES.has(facet) ? 'or' : 'and', children: included })
+    // The conditions of the game versions contain it.
+    const included = includedOf(values).filter((value) => facet !== 'u' || value !== SINCE_RELEASE)
+    const children = included.map((value) => conditionOf(facet, value, context))
+    if (children.length > 0) parts.push({ kind: ALTERNATIVES.has(facet) ? 'or' : 'and', children })
     for (const value of values)
-      if (value.startsWith('-')) parts.push({ kind: 'not', child: conditionOf(facet, value.slice(1), now) })
+      if (value.startsWith('-')) parts.push({ kind: 'not', child: conditionOf(facet, value.slice(1), context) })
   }
-  parts.push(...setupConditions(list.setup, taxonomy))
+  parts.push(...setupConditions(list.setup, context))
   return normalize(parts)
 }
 
+const includedOf = (values: readonly string[]): string[] => values.filter((value) => !value.startsWith('-'))
+
 /** Only projects of the types that the loader concerns must match the loader: resource packs run on all loaders. */
-function setupConditions(setup: Setup, taxonomy: Taxonomy): Expression[] {
-  const version = setup.gameVersion === '' ? [] : [fieldIs('game_versions', [setup.gameVersion])]
+function setupConditions(setup: Setup, context: ConditionContext): Expression[] {
+  const { taxonomy } = context
+  const version = setup.gameVersion === '' ? [] : [conditionOf('v', setup.gameVersion, context)]
   if (setup.loader === '') return version
   const concerned = typesOfLoader(taxonomy, setup.loader)
   const others = taxonomy.projectTypes.filter((type) => !concerned.includes(type))
@@ -177,8 +192,10 @@ function setupConditions(setup: Setup, taxonomy: Taxonomy): Expression[] {
   return [...version, { kind: 'or', children }]
 }
 
+type ConditionContext = FilterContext & { list: ListRequest }
+
 /** Returns the condition of one value without its sign. */
-function conditionOf(facet: Facet, value: string, now: number): Expression {
+function conditionOf(facet: Facet, value: string, context: ConditionContext): Expression {
   switch (facet) {
     case 'c':
       return fieldIs('project_categories', [value])
@@ -186,14 +203,30 @@ function conditionOf(facet: Facet, value: string, now: number): Expression {
       // The loader of a modpack is a category of its versions.
       return fieldIs('categories', [value])
     case 'v':
-      return fieldIs('game_versions', [value])
+      return context.list.chosen.u.includes(SINCE_RELEASE)
+        ? publishedFor(value, context.taxonomy)
+        : fieldIs('game_versions', [value])
     case 'o':
       return fieldIs('open_source', [value === 'open' ? 'true' : 'false'])
     case 'e':
       return environmentIs(value)
     case 'u':
-      return updatedSince(DAYS[value] ?? 0, now)
+      return value === SINCE_RELEASE ? anyPublishedFor(context) : updatedSince(DAYS[value] ?? 0, context.now)
   }
+}
+
+/** Matches versions for a game version that were published since its release. */
+function publishedFor(value: string, taxonomy: Taxonomy): Expression {
+  const released = Date.parse(taxonomy.fields.get('game_versions')?.enumValues?.get(value)?.created ?? '')
+  const isFor = fieldIs('game_versions', [value])
+  if (Number.isNaN(released)) return isFor
+  return { kind: 'and', children: [isFor, atLeast('version_published_timestamp', Math.floor(released / 1000))] }
+}
+
+/** Without a chosen game version, nothing matches, so that the filter does not offer the value. */
+function anyPublishedFor({ list, taxonomy }: ConditionContext): Expression {
+  const versions = [...includedOf(list.chosen.v), list.setup.gameVersion].filter((value) => value !== '')
+  return { kind: 'or', children: versions.map((value) => publishedFor(value, taxonomy)) }
 }
 
 function environmentIs(value: string): Expression {
@@ -210,13 +243,11 @@ const DAYS: Readonly<Record<string, number>> = { week: 7, month: 30, year: 365 }
 /** Counts days from midnight UTC, so that the filter stays the same for a day and the index can cache it. */
 function updatedSince(days: number, now: number): Expression {
   const today = Math.floor(now / 1000 / DAY_SECONDS) * DAY_SECONDS
-  return {
-    kind: 'compare',
-    field: fieldNamed('modified_timestamp'),
-    operator: '>=',
-    value: today - days * DAY_SECONDS,
-    negated: false,
-  }
+  return atLeast('modified_timestamp', today - days * DAY_SECONDS)
+}
+
+function atLeast(field: string, value: number): Expression {
+  return { kind: 'compare', field: fieldNamed(field), operator: '>=', value, negated: false }
 }
 
 /** Number of hits whose words can replace a misspelt word. */

@@ -51,11 +51,14 @@ export type ListRequest = {
 
 export const NOTHING_CHOSEN: ListRequest['chosen'] = { c: [], l: [], v: [], e: [], o: [], u: [] }
 
+/** Value of the update filter: the version was published since the release of the chosen game version. */
+export const SINCE_RELEASE = 'release'
+
 /** Filters with a fixed set of values. */
 export const FIXED_VALUES: Readonly<Partial<Record<Facet, readonly string[]>>> = {
   e: ['client', 'server', 'client-only', 'server-only'],
   o: ['open', 'closed'],
-  u: ['week', 'month', 'year'],
+  u: [SINCE_RELEASE, 'week', 'month', 'year'],
 }
 
 type Source = { query(name: string): string; queries(name: string): string[]; setup: Setup }

@@ -1,6 +1,7 @@
 // The lists of projects: filters with their counts, orders, types, misspelt words and setups.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { releasesOf } from '#features/reading/search/facet-counts.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
 import { assertValidHtml } from '#test/support/http/html-page.ts'
@@ -50,7 +51,7 @@ async function withSetup(game_version: string, loader: string): Promise<Visitor>
   return person
 }
 
-test('loaders and game versions are open, the most used first, releases before snapshots', async () => {
+test('loaders and game versions are open, the most used loaders and the newest releases first, then snapshots', async () => {
   const { body } = await someone.get('/mods')
   for (const label of ['Loader', 'Game version'])
     assert.match(body, new RegExp(`<details class="facet"[^>]* open><summary>${label}`), label)
@@ -58,7 +59,9 @@ test('loaders and game versions are open, the most used first, releases before s
     ['quilt', 2],
     ['fabric', 1],
   ])
-  assert.deepEqual((await facet('/mods', 'v'))[0], ['1.19.2', 2])
+  const versions = await facet('/mods', 'v')
+  assert.deepEqual(versions.at(-1), ['1.19.2', 2])
+  assert.equal(versions[0]?.[0], '1.20.1')
   const snapshot = [...(t.deps.taxonomy.fields.get('game_versions')?.enumValues?.values() ?? [])].find(
     ({ metadata }) => metadata?.['type'] === 'snapshot',
   )?.value
@@ -69,6 +72,7 @@ test('loaders and game versions are open, the most used first, releases before s
   const all = (await facet('/mods?all=v', 'v')).map(([value]) => value)
   assert.deepEqual(all.at(-1), snapshot)
   assert.ok(!(await facet('/mods', 'v')).some(([value]) => value === snapshot))
+  assert.match((await someone.get('/mods?all=v')).body, /<p[^>]*>Snapshots of (?:the next release|[\d.]+)<\/p><ul><li>/)
 })
 
 test('an excluded value shows how many hits it would have', async () => {
@@ -252,4 +256,35 @@ test('suggestions are options with links, in the language of the page', async ()
   await t.searchable()
   t.deps.cache.clear()
   assert.doesNotMatch((await someone.get('/suggestions?q=hostile')).body, /<img src=x/)
+})
+
+test('a list can be limited to projects with a version since the release of the chosen game version', async () => {
+  const [newest = '', older = ''] = releasesOf(t.deps.taxonomy)
+  const released = Date.parse(t.deps.taxonomy.fields.get('game_versions')?.enumValues?.get(newest)?.created ?? '')
+  const old = await t.make.project({ slug: 'ahead', name: 'Ahead of its time' })
+  const both = await t.make.project({ slug: 'kept-up', name: 'Kept up' })
+  const publish = (project: MadeProject, game_versions: string[], at: number) =>
+    t.make.version({ project, game_versions, date_published: new Date(at) })
+  await publish(old, [newest, older], released - 86_400_000)
+  await publish(old, [older], released + 86_400_000)
+  await publish(both, [older, newest], released + 86_400_000)
+  await t.searchable()
+  const own = async (query: string, as = someone) =>
+    names((await as.get(`/mods?${query}`)).body).filter((name) => ['Ahead of its time', 'Kept up'].includes(name))
+  assert.deepEqual((await own(`v=${newest}`)).sort(), ['Ahead of its time', 'Kept up'])
+  assert.deepEqual(await own(`v=${newest}&u=release`), ['Kept up'])
+  assert.deepEqual((await own(`v=${newest}&v=${older}&u=release`)).sort(), ['Ahead of its time', 'Kept up'])
+  assert.deepEqual(await own('u=release', await withSetup(newest, '')), ['Kept up'])
+  const counts = await facet(`/mods?v=${newest}`, 'u')
+  assert.deepEqual(
+    counts.find(([value]) => value === 'release'),
+    ['release', 1],
+  )
+  assert.ok(!(await facet('/mods', 'u')).some(([value]) => value === 'release'))
+  assert.deepEqual(
+    (await facet(`/mods?v=${newest}&u=release`, 'v')).find(([value]) => value === newest),
+    [newest, 1],
+  )
+  assert.match((await someone.get(`/mods.atom?v=${newest}&u=release`)).body, /Kept up/)
+  assert.doesNotMatch((await someone.get(`/mods.atom?v=${newest}&u=release`)).body, /Ahead of its time/)
 })
