@@ -973,9 +973,11 @@ create table project (
   publishing text default 'any'::text not null,
   origin jsonb,
   version_order text default 'date'::text not null,
+  other_names text[] default '{}'::text[] not null,
   constraint project_followers_check CHECK ((followers >= 0)),
   constraint project_monetization_check CHECK ((monetization_status = ANY (ARRAY['monetized'::text, 'demonetized'::text, 'force-demonetized'::text]))),
   constraint project_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id),
+  constraint project_other_names_check CHECK ((cardinality(other_names) <= 5)),
   constraint project_pkey PRIMARY KEY (id),
   constraint project_publishing_check CHECK ((publishing = ANY (ARRAY['any'::text, 'trusted_only'::text]))),
   constraint project_requested_status_check CHECK ((requested_status = ANY (ARRAY['approved'::text, 'archived'::text, 'unlisted'::text, 'private'::text, 'draft'::text]))),
@@ -3307,11 +3309,11 @@ begin
   perform note_search_change((
     select array_agg(id) from (
       select id from (
-        select id, slug, name, summary, license, categories, additional_categories, downloads, followers, icon_url,
+        select id, slug, name, other_names, summary, license, categories, additional_categories, downloads, followers, icon_url,
           color, coalesce(approved, published), updated, team_id, organization_id
         from after where is_searchable(status)
         except
-        select id, slug, name, summary, license, categories, additional_categories, downloads, followers, icon_url,
+        select id, slug, name, other_names, summary, license, categories, additional_categories, downloads, followers, icon_url,
           color, coalesce(approved, published), updated, team_id, organization_id
         from before where is_searchable(status)) shown
       union all (

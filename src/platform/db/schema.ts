@@ -728,6 +728,7 @@ export interface Project {
   name: string;
   organization_id: string | null;
   origin: Json | null;
+  other_names: Generated<string[]>;
   public_statistics: Generated<boolean>;
   published: Generated<Timestamp>;
   publishing: Generated<'any' | 'trusted_only'>;

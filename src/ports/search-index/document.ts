@@ -31,6 +31,8 @@ export type SearchDocument = {
   readonly id: string
   readonly slug: string | null
   readonly name: string
+  /** Other names, which only the search uses. */
+  readonly other_names: readonly string[]
   readonly summary: string
   readonly author: string
   readonly author_id: string

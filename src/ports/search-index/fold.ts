@@ -31,6 +31,8 @@ const IS_UNSPACED = new RegExp(`^[${UNSPACED}]`, 'u')
 /** A letter with its marks, such as vowels above or below it. */
 const SIGN = /\P{M}\p{M}*|\p{M}+/gu
 const CASE_CHANGE = /(\p{Ll}|\p{N})(?=\p{Lu})/gu
+/** What separates a name from its subtitle. */
+const SUBTITLE = /[([{|:–—]| - /u
 /** Longer words are cut, because index terms need a maximum length. */
 const MAX_WORD_LENGTH = 64
 
@@ -67,23 +69,39 @@ export function queryTerms(words: readonly string[]): string[] {
   return [...terms]
 }
 
-/** Returns the terms of a document, and the words of its name and slug. */
-export function documentWords({
-  name,
-  slug,
-  author,
-  summary,
-}: Pick<SearchDocument, 'name' | 'slug' | 'author' | 'summary'>): {
+/** The texts of a document that the index folds. */
+export type NamedDocument = Pick<SearchDocument, 'name' | 'other_names' | 'slug' | 'author' | 'summary'>
+
+/** Returns the terms of a document, the words of its name and slug, and its aliases: other names without spaces. */
+export function documentWords({ name, other_names, slug, author, summary }: NamedDocument): {
   name: readonly string[]
   slug: readonly string[]
+  aliases: readonly string[]
   terms: ReadonlySet<string>
 } {
   const words = { name: foldWords(name), slug: slug === null ? [] : foldWords(slug) }
+  const others = other_names.map(foldWords)
   const terms = new Set<string>()
-  for (const each of [words.name, innerWords(name), words.slug, foldWords(author), foldWords(summary)])
+  for (const each of [words.name, innerWords(name), words.slug, foldWords(author), foldWords(summary), ...others])
     indexTerms(each, terms)
-  for (const term of joinedTerms(words.name)) terms.add(term)
-  return { ...words, terms }
+  for (const each of [words.name, ...others]) for (const term of joinedTerms(each)) terms.add(term)
+  const aliases = new Set([...initials(name), ...others.map((each) => cut(each.join('')))])
+  aliases.delete('')
+  return { ...words, aliases: [...aliases], terms }
+}
+
+/**
+ * Returns the abbreviations of a name of several words, and of its part before a subtitle: `ae2` for `Applied Energistics 2`.
+ * Abbreviations of two letters would fit too many names.
+ */
+function initials(name: string): string[] {
+  const [title = ''] = name.split(SUBTITLE)
+  return [name, title]
+    .map((text) => foldWords(text))
+    .filter((words) => words.length > 1 && !words.some((word) => IS_UNSPACED.test(word)))
+    .map((words) => words.map((word) => (/^\p{N}/u.test(word) ? word : String.fromCodePoint(word.codePointAt(0) ?? 0))))
+    .filter((letters) => letters.length > 2 || letters.join('').length > 2)
+    .map((letters) => cut(letters.join('')))
 }
 
 /**

@@ -25,6 +25,23 @@ export function testText(each: Each): void {
     ])
   })
 
+  each('initials and other names find a project, with names that begin so, by downloads', async ({ put, slugs }) => {
+    await put(
+      makeDocument('applied-energistics', { name: 'Applied Energistics 2', downloads: 9 }),
+      makeDocument('x-things', { name: 'AE2 Things', downloads: 5 }),
+      makeDocument('x-title', { name: 'Amber Echo 2: Forge Edition', downloads: 4 }),
+      makeDocument('x-pair', { name: 'Amber Echo', downloads: 3 }),
+      makeDocument('jade', { name: 'Jade', other_names: ['Hwyla', 'What Am I Looking At'], downloads: 1 }),
+    )
+    assert.deepEqual(await slugs({ text: 'AE2' }), ['applied-energistics', 'x-things', 'x-title'])
+    assert.deepEqual(await slugs({ text: 'ae2fe' }), ['x-title'])
+    assert.deepEqual(await slugs({ text: 'ae' }), ['x-things'])
+    for (const text of ['hwyla', 'what am i looking at', 'whatamilooking', 'looking at'])
+      assert.deepEqual(await slugs({ text }), ['jade'], text)
+    await put(makeDocument('jade', { name: 'Jade', downloads: 1 }))
+    assert.deepEqual(await slugs({ text: 'hwyla' }), [])
+  })
+
   each('all words must match, each as a prefix, in any field', async ({ put, slugs }) => {
     await put(
       makeDocument('red-door', { name: 'Red Door', summary: 'Opens.', author: 'maria' }),

@@ -20,6 +20,7 @@ export function makeDocument(slug: string, values: Partial<SearchDocument> = {})
       .slice(0, 8),
     slug,
     name: slug,
+    other_names: [],
     summary: 'Nothing said.',
     author: 'somebody',
     author_id: 'AAAAAAAA',

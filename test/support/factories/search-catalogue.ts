@@ -85,6 +85,7 @@ function sampleDocument(random: Random, words: readonly string[], i: number, ver
     id,
     slug: `${nameWords.join('-')}-${i.toString(36)}`,
     name: nameWords.map((part) => part.charAt(0).toUpperCase() + part.slice(1)).join(' '),
+    other_names: [],
     summary: `${Array.from({ length: 6 + Math.floor(random() * 8) }, word).join(' ')}.`,
     author,
     author_id: `u${id}`.slice(0, 8),

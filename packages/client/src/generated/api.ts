@@ -7664,6 +7664,8 @@ export interface components {
             monetization_status: "monetized" | "demonetized" | "force-demonetized";
             /** @description Whether everyone can see the breakdown of its downloads */
             public_statistics: boolean;
+            /** @description Other names, by which the search finds it */
+            other_names: string[];
             /**
              * @description Order that makes a version the newest
              * @enum {string}
@@ -9634,6 +9636,8 @@ export interface components {
             monetization_status: "monetized" | "demonetized" | "force-demonetized";
             /** @description Whether everyone can see the breakdown of its downloads */
             public_statistics: boolean;
+            /** @description Other names, by which the search finds it */
+            other_names: string[];
             /**
              * @description Order that makes a version the newest
              * @enum {string}
@@ -9845,6 +9849,8 @@ export interface components {
             license_url?: string | null;
             /** @description Whether everyone can see downloads by day, version, loader and country. If false, only members can. Default: true */
             public_statistics?: boolean;
+            /** @description Other names and abbreviations, by which the search finds the project */
+            other_names?: string[];
             /**
              * @description Whether the newest version is the last published one (`date`) or the one with the highest number (`number`). Update checks, lists and downloads follow it. Default: `date`
              * @enum {string}
@@ -9911,6 +9917,8 @@ export interface components {
             license_url?: string | null;
             /** @description Whether everyone can see downloads by day, version, loader and country. If false, only members can. Default: true */
             public_statistics?: boolean | null;
+            /** @description Other names and abbreviations, by which the search finds the project */
+            other_names?: string[] | null;
             /**
              * @description Whether the newest version is the last published one (`date`) or the one with the highest number (`number`). Update checks, lists and downloads follow it. Default: `date`
              * @enum {string|null}

@@ -13,6 +13,7 @@ import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 export const CATEGORIES_MAX = 3
 export const ADDITIONAL_CATEGORIES_MAX = 256
 const DESCRIPTION_LENGTH_MAX = 65_536
+export const OTHER_NAMES_MAX = 5
 const NAME_LENGTH = { min: 3, max: 64 }
 
 export const projectFields = {
@@ -47,6 +48,9 @@ export const projectFields = {
   ),
 } as const
 
+const checkOtherName = (name: string, index: number): string =>
+  checkText(name.trim(), `other_names.${index}`, { min: 2, max: NAME_LENGTH.max, visible: true })
+
 /** Schema of an optional field, and the function that checks its value and returns the stored one. */
 type OptionalField = { schema: TSchema; toColumn: (value: never) => Selectable<Project>[keyof Project] }
 
@@ -65,6 +69,13 @@ export const optionalFields = {
         'Whether everyone can see downloads by day, version, loader and country. If false, only members can. Default: true',
     }),
     toColumn: (isPublic: boolean) => isPublic,
+  },
+  other_names: {
+    schema: Type.Array(Type.String({ minLength: 2, maxLength: NAME_LENGTH.max }), {
+      maxItems: OTHER_NAMES_MAX,
+      description: 'Other names and abbreviations, by which the search finds the project',
+    }),
+    toColumn: (names: readonly string[]) => [...new Set(names.map(checkOtherName))],
   },
   version_order: {
     schema: Type.Enum(['date', 'number'], {

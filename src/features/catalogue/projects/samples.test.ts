@@ -34,6 +34,7 @@ export const projectTexts = {
   description: send('Another description'),
   license_url: send('https://example.org/license'),
   public_statistics: send(false),
+  other_names: send(['LNT']),
   version_order: send('number'),
   license_decided: send(false),
   project_type: send('shader', { at: 'project_types.0' }),

@@ -98,6 +98,7 @@ export const ProjectView = Type.Object(
     thread_id: Nullable(Type.String({ description: 'ID of the thread between members and moderators' })),
     monetization_status: Type.Enum(['monetized', 'demonetized', 'force-demonetized']),
     public_statistics: Type.Boolean({ description: 'Whether everyone can see the breakdown of its downloads' }),
+    other_names: Type.Array(Type.String(), { description: 'Other names, by which the search finds it' }),
     version_order: Type.Enum(['date', 'number'], { description: 'Order that makes a version the newest' }),
     license_decided: Type.Boolean({
       description: 'Whether the licence was chosen. If false, the project cannot be submitted for review',
@@ -156,6 +157,7 @@ export function toProjectView(
     thread_id: row.thread_id,
     monetization_status: row.monetization_status,
     public_statistics: row.public_statistics,
+    other_names: row.other_names,
     version_order: row.version_order as 'date' | 'number',
     license_decided: row.license_decided,
     ...originProperty(row),

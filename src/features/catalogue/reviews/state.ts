@@ -33,6 +33,8 @@ export type ProjectState = {
   license_url: string | null
   categories: string[]
   additional_categories: string[]
+  /** Missing in snapshots of former releases. */
+  other_names?: string[]
   links: Record<string, string>
   /** Keys of images in the file store. */
   icon: string | null
@@ -65,7 +67,7 @@ const VERSIONS = sql`(select coalesce(jsonb_agg(${VERSION_STATE} order by versio
 export const PROJECT_STATE = sql<ProjectState>`jsonb_build_object('name', project.name, 'slug', project.slug,
   'summary', project.summary, 'description', project.description, 'license', project.license,
   'license_url', project.license_url, 'categories', project.categories,
-  'additional_categories', project.additional_categories, 'links', project.link_urls, 'icon', project.icon_url,
+  'additional_categories', project.additional_categories, 'other_names', project.other_names, 'links', project.link_urls, 'icon', project.icon_url,
   'gallery', ${GALLERY}, 'versions', ${VERSIONS})`
 
 /** SQL expression: the state of `account`, as JSON. */

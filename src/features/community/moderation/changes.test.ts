@@ -427,7 +427,7 @@ test('a tag that operators rename or merge is not shown as a change', async () =
   const { recent } = await changes(project)
   assert.deepEqual(
     recent.lists.map(({ field, added, removed }: Record<string, unknown>) => ({ field, added, removed })),
-    ['categories', 'additional_categories'].map((field) => ({ field, added: [], removed: [] })),
+    ['categories', 'additional_categories', 'other_names'].map((field) => ({ field, added: [], removed: [] })),
   )
   const link = { platform: 'handbook', before: 'https://w.example/', after: 'https://w.example/', other_projects: null }
   assert.deepEqual(recent.links, [link])

@@ -25,7 +25,7 @@ function noChange<Item>(): SetChange<Item> {
 }
 
 const PROJECT_TEXTS = ['name', 'slug', 'summary', 'description', 'license', 'license_url'] as const
-const PROJECT_LISTS = ['categories', 'additional_categories'] as const
+const PROJECT_LISTS = ['categories', 'additional_categories', 'other_names'] as const
 
 export function compareProjects(before: ProjectState | null, after: ProjectState | null): StateChange {
   return {

@@ -113,11 +113,11 @@ function describeProject(
   { icon, gallery, hasVersions }: { icon: string | null; gallery: readonly string[]; hasVersions: boolean },
 ) {
   const { id, slug, name, summary, description, categories, additional_categories, license, license_url } = row
-  const { link_urls, public_statistics, version_order, license_decided, requested_status, status } = row
+  const { link_urls, other_names, public_statistics, version_order, license_decided, requested_status, status } = row
   return {
     id,
     ...{ slug, name, summary, description, categories, additional_categories, license_id: license, license_url },
-    ...{ link_urls, public_statistics, version_order, license_decided, requested_status, status },
+    ...{ link_urls, other_names, public_statistics, version_order, license_decided, requested_status, status },
     ...(hasVersions ? {} : { project_type: row.draft_type }),
     published: row.published.toISOString(),
     updated: row.updated.toISOString(),

@@ -2,6 +2,7 @@
 // so that two threads share the work of a build.
 import { hash } from 'node:crypto'
 import { type DatedVersion, datedInListOrder, lastPublished, projectValues, type SearchDocument } from '../document.ts'
+import type { NamedDocument } from '../fold.ts'
 import { HIT_VALUES, hitValues } from '../hit.ts'
 import type { SearchChange } from '../search-index.ts'
 
@@ -42,7 +43,7 @@ export type Content = {
     readonly published: readonly number[]
   }
   readonly versionIds: readonly (string | null)[]
-  readonly text: Pick<SearchDocument, 'name' | 'slug' | 'author' | 'summary'>
+  readonly text: NamedDocument
   /** Values of the project by field. */
   readonly values: Readonly<Record<string, readonly string[]>>
   /** Values of each version by `VERSION_FIELDS`. A project without versions has one with the categories of the project. */
@@ -67,7 +68,7 @@ export function prepareChange(change: SearchChange): PreparedChange {
 }
 
 function contentOf(document: SearchDocument, dated: readonly DatedVersion[]): Content {
-  const { name, slug, author, summary, categories, components } = document
+  const { name, other_names, slug, author, summary, categories, components } = document
   const created = Date.parse(document.date_created)
   return {
     dates: {
@@ -77,7 +78,7 @@ function contentOf(document: SearchDocument, dated: readonly DatedVersion[]): Co
       published: dated.map(({ at }) => at),
     },
     versionIds: dated.map(({ version }) => version.id),
-    text: { name, slug, author, summary },
+    text: { name, other_names, slug, author, summary },
     values: projectValues(document),
     versions:
       dated.length === 0

@@ -9,7 +9,7 @@ import type { SavedEngine } from './engine.ts'
 import type { Typed } from './storage/memory.ts'
 
 /** Increase it with every change of the saved state. An index of another format is rebuilt from the database. */
-const FORMAT = 3
+const FORMAT = 4
 const MAGIC = Buffer.from(`depotidx${endianness()}`)
 /** Small, so that searches do not wait while the file is written. */
 const CHUNK_BYTES = 1024 * 1024

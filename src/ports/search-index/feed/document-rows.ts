@@ -16,6 +16,7 @@ export type DocumentRow = {
   license: string
   categories: string[]
   additional_categories: string[]
+  other_names: string[]
   downloads: number
   followers: number
   icon_url: string | null
@@ -60,7 +61,7 @@ async function readDocuments(db: Db, condition: RawBuilder<unknown>, order = sql
   const listed = sql`version.project_id = project.id and is_listed(version.status)`
   const { rows } = await sql<DocumentRow>`
     select project.id, project.slug, project.name, project.summary, project.license, project.categories,
-      project.additional_categories, project.downloads, project.followers, project.icon_url, project.color,
+      project.additional_categories, project.other_names, project.downloads, project.followers, project.icon_url, project.color,
       coalesce(project.approved, project.published) as created, project.updated,
       owner.username as author, owner.id as author_id, organization.name as organization, project.organization_id,
       (select json_agg(json_build_object('url', url, 'featured', featured) order by ordering, created, id)

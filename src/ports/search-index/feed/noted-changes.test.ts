@@ -217,7 +217,7 @@ test('a change of a column is noted exactly when it changes the document', async
       ...['dependent_id', 'dependency_type', 'project_id'].map((name) => `dependency.${name}`),
       ...['created', 'featured', 'ordering', 'project_id', 'url'].map((name) => `gallery_item.${name}`),
       ...['additional_categories', 'approved', 'categories', 'color', 'downloads', 'followers', 'icon_url', 'license'],
-      ...['name', 'organization_id', 'slug', 'status', 'summary', 'team_id', 'updated', 'version_order'],
+      ...['name', 'organization_id', 'other_names', 'slug', 'status', 'summary', 'team_id', 'updated', 'version_order'],
       ...['date_published', 'fields', 'loaders', 'number_key', 'ordering', 'project_id', 'status', 'withdrawn_at'].map(
         (name) => `version.${name}`,
       ),

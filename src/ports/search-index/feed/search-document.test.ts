@@ -15,6 +15,7 @@ const makeRow = (fields: Partial<DocumentRow> = {}): DocumentRow => ({
   summary: 'Boils.',
   license: 'MIT',
   categories: [],
+  other_names: [],
   additional_categories: [],
   downloads: 0,
   followers: 0,

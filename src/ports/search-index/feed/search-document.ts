@@ -7,7 +7,7 @@ import { fieldsOf, loadersWith, projectTypesOf, sortFieldValues, type Taxonomy }
 import type { DocumentRow, VersionRow } from './document-rows.ts'
 
 /** Increase it with every change of the documents or of the mapping of OpenSearch; the index is then rebuilt. */
-const FORM = 6
+const FORM = 7
 /** Documents with at most this many versions are far below the size limit; larger ones are measured. */
 const SMALL_VERSIONS = 200
 
@@ -52,6 +52,7 @@ function createDocument(row: DocumentRow, versionRows: readonly VersionRow[], ta
     id: row.id,
     slug: row.slug,
     name: row.name,
+    other_names: row.other_names,
     summary: row.summary,
     author: row.author,
     author_id: row.author_id,

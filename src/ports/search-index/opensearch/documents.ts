@@ -45,6 +45,7 @@ export const INDEX_BODY = {
       slug: keyword,
       name: keyword,
       joined_name: keyword,
+      aliases: keyword,
       terms: keyword,
       short_prefixes: keyword,
       long_prefixes: keyword,
@@ -127,12 +128,13 @@ function hitParts(document: SearchDocument, versions: readonly SearchVersion[]):
 }
 
 function textFields(document: SearchDocument): Record<string, string | readonly string[]> {
-  const { name, slug, terms } = documentWords(document)
+  const { name, slug, aliases, terms } = documentWords(document)
   const list = [...terms]
   return {
     slug: slug.length === 0 ? [] : slug.join(' '),
     name: name.join(' '),
     joined_name: name.join(''),
+    aliases,
     terms: list,
     short_prefixes: [...new Set(list.flatMap(shortPrefixes))],
     long_prefixes: [...new Set(list.flatMap(prefixKeys))],

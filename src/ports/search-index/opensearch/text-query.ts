@@ -9,7 +9,7 @@ export type Query = Readonly<Record<string, unknown>>
 const MAX_PREFIX_LENGTH = 300
 
 export type TextQueries = {
-  /** Scores: exact slug 5, exact name 4, name that differs in its spaces 3, name prefix 2, all words by prefix 1. */
+  /** Scores: exact slug 5, exact name 4, name that differs in its spaces 3, name prefix or alias 2, all words by prefix 1. */
   readonly exact: Query
   /** One typo scores higher than two, and a similar whole name half a typo higher. Used only if nothing in the whole catalogue matches exactly. */
   readonly typos: Query | undefined
@@ -40,6 +40,7 @@ function exactQuery(words: readonly string[], terms: readonly string[]): Query {
     scored({ bool: { filter: [term('joined_name', joined), all] } }, 4),
     scored(term('joined_name', joined), 3),
     ...beginsWith(name, written, 2),
+    scored(term('aliases', joined), 2),
     scored(all, 1),
   ])
 }

@@ -1,6 +1,6 @@
 // Project settings: categories and the licence.
 
-import { CATEGORIES_MAX } from '#features/catalogue/projects/fields.ts'
+import { CATEGORIES_MAX, OTHER_NAMES_MAX } from '#features/catalogue/projects/fields.ts'
 import { validationError } from '#lib/errors.ts'
 import { listLicenses } from '#taxonomy/licenses.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
@@ -23,6 +23,7 @@ const LABELS = {
   additional_categories: 'The additional tags',
   license_id: 'The licence',
   license_url: 'The URL of the licence',
+  other_names: 'The other names',
 }
 
 const ALL_RIGHTS_RESERVED = 'LicenseRef-All-Rights-Reserved'
@@ -34,7 +35,7 @@ export function tagPages(pages: Pages, taxonomy: Taxonomy): void {
   projectForm(pages, taxonomy, {
     below: '/settings/tags',
     name: 'manageTags',
-    shows: 'Categories and licence',
+    shows: 'Categories, other names and licence',
     api: 'getLicense',
     show: showTags,
     commands: { save },
@@ -47,14 +48,16 @@ const editable = ({ view }: ManagedProject) => ({
   additional_categories: view.additional_categories,
   license_id: view.license.id,
   license_url: view.license.url ?? '',
+  other_names: view.other_names.join(', '),
 })
 
 async function save(request: OwnRequest, data: ManagedProject, state: FormState): Promise<Outcome> {
-  const { license_id, license_url, ...others } = state.edited(editable(data))
+  const { license_id, license_url, other_names, ...others } = state.edited(editable(data))
   if (state.list('categories').length > CATEGORIES_MAX)
     throw validationError('categories', `must be at most ${CATEGORIES_MAX}`)
   await saveFields(request, data, {
     ...others,
+    ...(other_names === undefined ? {} : { other_names: namesIn(other_names) }),
     ...(license_id === undefined
       ? {}
       : { license_id: license_id === OTHER ? state.text(EXPRESSION).trim() : license_id }),
@@ -62,6 +65,12 @@ async function save(request: OwnRequest, data: ManagedProject, state: FormState)
   })
   return { done: 'saved' }
 }
+
+const namesIn = (text: string): string[] =>
+  text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
 
 function showTags(request: OwnRequest, data: ManagedProject, state: FormState) {
   const { page, t } = request
@@ -95,6 +104,7 @@ function tagsForm(request: OwnRequest, data: ManagedProject, state: FormState): 
     additional_categories: t('manage.tags.more'),
     license_id: t('manage.licence'),
     license_url: t('manage.licence.url'),
+    other_names: t('manage.other-names'),
   }
   const group = (name: 'categories' | 'additional_categories', hint: string): Part => {
     const chosen = new Set(state.list(name, current[name]))
@@ -109,7 +119,8 @@ function tagsForm(request: OwnRequest, data: ManagedProject, state: FormState): 
   }
   const tags = html`${editBase(state, current)}${conflictNote(page, state, labels)}
 ${group('categories', t('manage.tags.featured.hint', { count: CATEGORIES_MAX }))}
-${group('additional_categories', t('manage.tags.more.hint'))}`
+${group('additional_categories', t('manage.tags.more.hint'))}
+${textField(page, { name: 'other_names', label: labels.other_names, hint: t('manage.other-names.hint', { count: OTHER_NAMES_MAX }), value: state.text('other_names', current.other_names), isOptional: true, errors })}`
   return saveForm(page, {
     path: `${data.settings}/tags`,
     parts: [
@@ -147,6 +158,7 @@ function facts(page: PageContext, { view }: ManagedProject): Markup {
   const content = factList(page, [
     [t('manage.tags.featured'), tagNames(language, view.categories).join(', ')],
     [t('manage.tags.more'), tagNames(language, view.additional_categories).join(', ')],
+    [t('manage.other-names'), view.other_names.join(', ')],
     [t('manage.licence'), view.license.name === '' ? view.license.id : view.license.name],
   ])
   return sheetPart({ id: 'tags', content })

@@ -1,7 +1,9 @@
 // Queries the search index for a list: the projects of one page, and the counts next to the filters.
+import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { countChoices, type FacetGroup, fieldIs, fieldNamed } from '#features/reading/search/facet-counts.ts'
 import { searchProjects } from '#features/reading/search/search-projects.ts'
 import { editDistance } from '#lib/text/edit-distance.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
 import { MIB } from '#lib/text/sizes.ts'
 import { defineCache } from '#platform/cache/definitions.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
@@ -36,7 +38,7 @@ export type FoundList = {
   removals: readonly Removal[]
 }
 
-type ListDeps = Pick<Deps, 'search' | 'taxonomy' | 'now' | 'cache' | 'config'>
+type ListDeps = Pick<Deps, 'db' | 'search' | 'taxonomy' | 'now' | 'cache' | 'config'>
 
 /** `caller` identifies the client: the index serves clients fairly. */
 type HitsRequest = Pick<ListRequest, 'text' | 'sort' | 'page'> & { caller: string }
@@ -62,7 +64,7 @@ export async function queryList(deps: ListDeps, list: ListRequest, caller: strin
     list,
     hits,
     total,
-    corrected: correctedText(list.text, hits),
+    corrected: await findCorrectedText(deps, list.text, hits),
     everything: countOf('everything'),
     types: new Map(types.map((type) => [type, countOf('type', type)])),
     facets: new Map(
@@ -257,22 +259,37 @@ const HITS_READ = 5
  * Returns the text with the nearest words of the first hits in place of words that no hit contains; undefined if the first
  * hit matches the text as typed.
  */
-function correctedText(text: string, hits: readonly Hit[]): string | undefined {
+async function findCorrectedText(deps: ListDeps, text: string, hits: readonly Hit[]): Promise<string | undefined> {
   const words = foldWords(text)
-  const [first, ...others] = hits.slice(0, HITS_READ).map(wordsOf)
-  if (words.length === 0 || first === undefined) return undefined
-  const has = (word: string) => queryTerms([word]).every((term) => first.terms.some((other) => other.startsWith(term)))
-  const misspelt = words.filter((word) => !has(word))
-  // A name that differs in its spaces does not count as misspelt.
-  if (misspelt.length === 0 || [first.name, first.slug].some((name) => name.startsWith(words.join(''))))
-    return undefined
+  const [best] = hits
+  const [first, ...others] = hits.slice(0, HITS_READ).map((hit) => wordsOf(hit))
+  if (words.length === 0 || best === undefined || first === undefined || matches(first, words)) return undefined
+  // A hit does not show its other names.
+  const [project] = await listVisibleProjects(deps, null, [best.project_id])
+  if (project !== undefined && matches(wordsOf(best, viewOf(project).other_names), words)) return undefined
+  const misspelt = words.filter((word) => !hasWord(first, word))
   const candidates = [first, ...others].flatMap(({ terms }) => terms)
   return words.map((word) => (misspelt.includes(word) ? nearest(word, candidates) : word)).join(' ')
 }
 
-function wordsOf({ name, slug, author, summary }: Hit): { name: string; slug: string; terms: string[] } {
-  const words = documentWords({ name, slug, author, summary })
-  return { name: words.name.join(''), slug: words.slug.join(''), terms: [...words.terms] }
+type HitWords = { name: string; slug: string; aliases: readonly string[]; terms: string[] }
+
+function wordsOf({ name, slug, author, summary }: Hit, other_names: readonly string[] = []): HitWords {
+  const words = documentWords({ name, other_names, slug, author, summary })
+  return { name: words.name.join(''), slug: words.slug.join(''), aliases: words.aliases, terms: [...words.terms] }
+}
+
+const hasWord = ({ terms }: HitWords, word: string): boolean =>
+  queryTerms([word]).every((term) => terms.some((other) => other.startsWith(term)))
+
+/** A name that differs in its spaces does not count as misspelt. */
+function matches(hit: HitWords, words: readonly string[]): boolean {
+  const joined = words.join('')
+  return (
+    words.every((word) => hasWord(hit, word)) ||
+    [hit.name, hit.slug].some((name) => name.startsWith(joined)) ||
+    hit.aliases.includes(joined)
+  )
 }
 
 /** Returns the candidate with the fewest edits. A word that is still being typed counts as the beginning of a candidate. */

@@ -4,8 +4,9 @@ import { after, before, test } from 'node:test'
 import { releasesOf } from '#features/reading/search/facet-counts.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
+import { assertError } from '#test/support/http/account-steps.ts'
 import { assertValidHtml } from '#test/support/http/html-page.ts'
-import { assertSays, type Visitor, visitor } from '#test/support/http/visitor.ts'
+import { assertLeads, assertSays, type Visitor, visitor } from '#test/support/http/visitor.ts'
 
 let t: TestApp
 let owner: Person
@@ -287,4 +288,27 @@ test('a list can be limited to projects with a version since the release of the 
   )
   assert.match((await someone.get(`/mods.atom?v=${newest}&u=release`)).body, /Kept up/)
   assert.doesNotMatch((await someone.get(`/mods.atom?v=${newest}&u=release`)).body, /Ahead of its time/)
+})
+
+test('a project is found by the initials of its name and by other names, which are not corrected', async () => {
+  const project = await make('energistics', { name: 'Applied Energistics 2' }, 50)
+  const settings = '/mod/energistics/settings/tags'
+  const author = visitor(t, owner.token)
+  const page = await author.get(settings)
+  const entered = { license_id: 'MIT', other_names: 'Matter Energy, ME Network' }
+  assertLeads(await author.sendFrom(page, settings, entered), `${settings}?done=saved`)
+  const { other_names } = (await t.anyone.get(`/v3/project/${project.id}`)).json()
+  assert.deepEqual(other_names, ['Matter Energy', 'ME Network'])
+  assertSays(await author.get(settings), 200, 'value="Matter Energy, ME Network"')
+  await t.searchable()
+  for (const text of ['AE2', 'menetwork', 'matter energy', 'Me Network']) {
+    const found = (await someone.get(`/search?q=${encodeURIComponent(text)}`)).body
+    assert.deepEqual(names(found), ['Applied Energistics 2'], text)
+    assert.doesNotMatch(found, /exact=1/, text)
+  }
+  assert.match((await someone.get('/search?q=enregistics')).body, /exact=1/)
+  const many = await author.sendFrom(await author.get(settings), settings, { ...entered, other_names: 'aa,bb,cc,dd,ee,ff' })
+  assertSays(many, 400, 'The other names')
+  const short = await t.as(owner).patch(`/v3/project/${project.id}`, { other_names: ['x'] })
+  assertError(short, 400, 'validation_error', 'other_names.0')
 })

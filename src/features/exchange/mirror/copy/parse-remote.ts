@@ -29,6 +29,7 @@ export function parseRemoteProject(remote: RemoteProject, taxonomy: Taxonomy) {
     license_url: remote.license.url?.startsWith('https:') === true ? remote.license.url : null,
     link_urls: Object.fromEntries(links.map(([platform, { url }]) => [platform, url])),
     public_statistics: remote.public_statistics ?? true,
+    other_names: remote.other_names ?? [],
     version_order: remote.version_order ?? ('date' as const),
     requested_status: null,
     is_draft: true,

@@ -51,6 +51,7 @@ const RemoteProject = Type.Object({
   team_id: Type.Optional(RemoteId),
   organization: Maybe(RemoteId),
   public_statistics: Type.Optional(Type.Boolean()),
+  other_names: Type.Optional(Type.Array(Text(64), { maxItems: 5 })),
   version_order: Type.Optional(Type.Enum(['date', 'number'])),
 })
 export type RemoteProject = Static<typeof RemoteProject>

@@ -1,4 +1,5 @@
-// Finds exact slugs, exact names and name prefixes.
+// Finds exact slugs, exact names, name prefixes and aliases.
+import type { documentWords } from '#ports/search-index/fold.ts'
 import { typosBetween } from '#ports/search-index/typo-rules.ts'
 import type { Slots } from '../storage/doc-set.ts'
 import { DROPPED, remapSlots } from '../storage/new-slots.ts'
@@ -10,12 +11,14 @@ const SPACE = 0x20
 /** Number of names copied per step of a compaction. */
 const STEP_NAMES = 2000
 
-/** Folded names, one per document slot, sorted without their spaces, and folded slugs in a table. */
+/** Folded names, one per document slot, sorted without their spaces, and folded slugs and aliases in tables. */
 export class NameIndex {
   readonly #names: StringList
   #sorted: SortedSlots
   #slugs: StringTable
   #slugPostings: Postings
+  #aliases: StringTable
+  #aliasPostings: Postings
   #unsorted: number[] = []
 
   constructor(saved?: ReturnType<NameIndex['save']>) {
@@ -23,12 +26,15 @@ export class NameIndex {
     this.#sorted = new SortedSlots(saved?.sorted)
     this.#slugs = new StringTable(saved?.slugs)
     this.#slugPostings = new Postings(saved?.slugPostings)
+    this.#aliases = new StringTable(saved?.aliases)
+    this.#aliasPostings = new Postings(saved?.aliasPostings)
   }
 
-  add(doc: number, nameWords: readonly string[], slugWords: readonly string[]): void {
-    this.#names.push(encode(nameWords.join(' ')))
+  add(doc: number, words: Pick<ReturnType<typeof documentWords>, 'name' | 'slug' | 'aliases'>): void {
+    this.#names.push(encode(words.name.join(' ')))
     this.#unsorted.push(doc)
-    if (slugWords.length > 0) this.#slugPostings.add(this.#slugs.intern(slugWords.join(' ')), doc)
+    if (words.slug.length > 0) this.#slugPostings.add(this.#slugs.intern(words.slug.join(' ')), doc)
+    for (const alias of words.aliases) this.#aliasPostings.add(this.#aliases.intern(alias), doc)
   }
 
   finishBatch(): void {
@@ -71,12 +77,21 @@ export class NameIndex {
     return typosBetween(joined, name) <= typos
   }
 
+  /** Finds documents by an alias, without spaces. */
+  withAlias(joined: string): number[] {
+    const found: number[] = []
+    const code = this.#aliases.find(joined)
+    if (code >= 0) this.#aliasPostings.forEach(code, (doc) => found.push(doc))
+    return found
+  }
+
   /** Copies the index without dropped slots. Copies the order before the first yield, because it can change later. */
   *remapped(newDocs: Uint32Array<ArrayBuffer>): Generator<void, NameIndex> {
     const sorted = this.#sorted.save().slice()
     yield
     const copy = new NameIndex()
     copy.#slugs = this.#slugs
+    copy.#aliases = this.#aliases
     copy.#sorted = new SortedSlots(yield* remapSlots(sorted, newDocs))
     for (let doc = 0; doc < newDocs.length; doc += 1) {
       if (doc % STEP_NAMES === 0) yield
@@ -84,6 +99,7 @@ export class NameIndex {
       copy.#names.push(this.#names.bytes.subarray(this.#names.offsets[doc], this.#names.offsets[doc + 1]))
     }
     copy.#slugPostings = yield* this.#slugPostings.remapped(newDocs)
+    copy.#aliasPostings = yield* this.#aliasPostings.remapped(newDocs)
     return copy
   }
 
@@ -93,6 +109,8 @@ export class NameIndex {
       sorted: this.#sorted.save(),
       slugs: this.#slugs.save(),
       slugPostings: this.#slugPostings.save(),
+      aliases: this.#aliases.save(),
+      aliasPostings: this.#aliasPostings.save(),
     }
   }
 

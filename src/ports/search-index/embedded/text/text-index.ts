@@ -23,7 +23,8 @@ import { Vocabulary } from './vocabulary.ts'
 const MAX_CACHED_PREFIXES = 16_384
 
 /**
- * Returns disjoint classes of documents, best first: exact slug, exact name, name that differs in its spaces, name prefix,
+ * Returns disjoint classes of documents, best first: exact slug, exact name, name that differs in its spaces, name prefix or
+ * alias,
  * all words by prefix. If these are empty: one typo, two typos, each first those whose whole
  * name is similar.
  */
@@ -45,13 +46,13 @@ export class TextIndex {
 
   /** `doc` is the next slot. Searches find the document after `finishBatch`. */
   add(doc: number, content: Content['text']): void {
-    const { name, slug, terms } = documentWords(content)
-    for (const term of terms) {
+    const words = documentWords(content)
+    for (const term of words.terms) {
       const code = this.#vocabulary.intern(term)
       this.#postings.add(code, doc)
       for (const prefix of this.#prefixesOf(term, code)) this.#prefixPostings.add(prefix, doc)
     }
-    this.#names.add(doc, name, slug)
+    this.#names.add(doc, words)
   }
 
   finishBatch(): void {
@@ -70,7 +71,9 @@ export class TextIndex {
     // `WorldEdit` counts as exactly `world edit`, because it contains both words. `Carpet` for `car pet` comes after that.
     const composed = unspaced.filter((doc) => hasBit(all, doc))
     const named = composed.length === 0 ? exact : [...Array.from(exact), ...composed]
-    const classes = [slug, named, unspaced, prefix].map((slots) => claimSlots(slots, rest, pool))
+    const aliased = this.#names.withAlias(words.join(''))
+    const begun = aliased.length === 0 ? prefix : [...Array.from(prefix), ...aliased]
+    const classes = [slug, named, unspaced, begun].map((slots) => claimSlots(slots, rest, pool))
     classes.push(claimSet(all, rest))
     if (classes.some(({ count }) => count > 0) || terms.length > MAX_WORDS_FOR_TYPOS) return classes
     const [one, two] = this.#withTypos(terms, live, pool)
