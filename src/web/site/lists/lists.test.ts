@@ -307,7 +307,10 @@ test('a project is found by the initials of its name and by other names, which a
     assert.doesNotMatch(found, /exact=1/, text)
   }
   assert.match((await someone.get('/search?q=enregistics')).body, /exact=1/)
-  const many = await author.sendFrom(await author.get(settings), settings, { ...entered, other_names: 'aa,bb,cc,dd,ee,ff' })
+  const many = await author.sendFrom(await author.get(settings), settings, {
+    ...entered,
+    other_names: 'aa,bb,cc,dd,ee,ff',
+  })
   assertSays(many, 400, 'The other names')
   const short = await t.as(owner).patch(`/v3/project/${project.id}`, { other_names: ['x'] })
   assertError(short, 400, 'validation_error', 'other_names.0')
