@@ -3125,6 +3125,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v3/projects/compatibility": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find the game versions and loaders that fit several projects
+         * @description For 1 to 200 projects, by ID or slug. Their dependencies do not count: `POST /v3/resolve` chooses versions with them. Projects whose types do not run on a loader, such as resource packs next to mods, fit every loader.
+         *
+         *     Counts as 3 requests at the rate limit.
+         */
+        get: operations["findCompatibility"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v3/lock": {
         parameters: {
             query?: never;
@@ -7462,6 +7484,13 @@ export interface components {
             /** @description IDs or slugs of projects; duplicates are ignored */
             new_projects?: string[] | null;
         };
+        /** Compatibility */
+        Compatibility: {
+            /** @description Setups that fit all projects, the newest game version first */
+            setups: components["schemas"]["Setup"][];
+            /** @description If no setup fits all projects: up to 5 that fit the most */
+            nearest: components["schemas"]["NearestSetup"][];
+        };
         /** Conversion */
         Conversion: {
             external_id: string;
@@ -8799,6 +8828,14 @@ export interface components {
         NamedVersion: {
             project_id: string;
             version_id: string | null;
+        };
+        /** NearestSetup */
+        NearestSetup: {
+            game_version: string;
+            /** @description Null if no project needs a loader */
+            loader: string | null;
+            /** @description IDs of the projects without a version for it */
+            missing: string[];
         };
         /**
          * NearestVersion
@@ -11004,6 +11041,12 @@ export interface components {
             read_only?: boolean | null;
             /** @description Error message in read-only mode, in one line */
             read_only_message?: string | null;
+        };
+        /** Setup */
+        Setup: {
+            game_version: string;
+            /** @description Null if no project needs a loader */
+            loader: string | null;
         };
         /** SharedFile */
         SharedFile: {
@@ -18971,6 +19014,34 @@ export interface operations {
             };
             400: components["responses"]["400.decoding_error.invalid_input.json_error.validation_error"];
             408: components["responses"]["408.invalid_input"];
+            default: components["responses"]["Error"];
+        };
+    };
+    findCompatibility: {
+        parameters: {
+            query: {
+                /**
+                 * @description JSON array of up to 1000 identifiers
+                 * @example ["AABBCCDD","EEFFGGHH"]
+                 */
+                ids: readonly string[] | string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Compatibility"];
+                };
+            };
+            400: components["responses"]["400.decoding_error.invalid_input"];
             default: components["responses"]["Error"];
         };
     };

@@ -1,16 +1,18 @@
 // The route that chooses versions for a list of projects, versions and files.
 import { createLimiter } from '#lib/concurrency/limiter.ts'
 import { callerOf } from '#platform/http/limits/client-address.ts'
+import { IdsQuery, parseIds } from '#platform/http/query-values.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { toJson } from './answer.ts'
+import { COMPARED_MAX, findCompatibility } from './compatibility.ts'
 import { lockRoutes } from './locks/routes.ts'
 import { requireWritable, storeLock } from './locks/store-lock.ts'
 import { ResolveBody, ResolveQuery } from './requests.ts'
 import { resolveItems } from './resolve-items.ts'
-import { AnswerView } from './views.ts'
+import { AnswerView, CompatibilityView } from './views.ts'
 
 /** A large request needs up to 100 MB. */
 const RUNNING_MAX = 2
@@ -39,6 +41,19 @@ export function resolveRoutes(app: App, deps: Deps): void {
       if (req.query.store === true) await storeLock(deps, answer)
       return sendBytes(reply, toJson(answer, deps.config))
     },
+  })
+  app.get('/v3/projects/compatibility', {
+    config: { auth: 'public', cost: COSTS.resolve, errors: ['400 decoding_error'] },
+    schema: {
+      operationId: 'findCompatibility',
+      summary: 'Find the game versions and loaders that fit several projects',
+      description:
+        `For 1 to ${COMPARED_MAX} projects, by ID or slug. Their dependencies do not count: \`POST /v3/resolve\` chooses versions with them. ` +
+        'Projects whose types do not run on a loader, such as resource packs next to mods, fit every loader.',
+      querystring: IdsQuery,
+      response: { 200: CompatibilityView },
+    },
+    handler: (req) => findCompatibility(deps, parseIds(req.query.ids)),
   })
   lockRoutes(app, deps)
 }

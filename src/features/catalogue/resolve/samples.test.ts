@@ -1,5 +1,5 @@
 // Requests for the tests of all operations.
-import { type Declared, type Sample, send, theAnswer } from '#test/api/operations/sample.ts'
+import { type Declared, ids, type Sample, send, theAnswer } from '#test/api/operations/sample.ts'
 import type { World } from '#test/api/operations/world.ts'
 
 const packed = new WeakMap<object, Promise<{ lock: string; slug: string }>>()
@@ -22,6 +22,7 @@ const packedFile = async (w: World): Promise<string> => `${(await packedLock(w))
 
 export const SAMPLES: Record<string, Sample> = {
   resolveItems: { body: async (w) => ({ items: [{ project: await w.id('project') }] }) },
+  findCompatibility: ids('project'),
   createLock: { body: async (w) => ({ versions: [await w.id('version')] }) },
   getLock: { at: { id: storedLock } },
   getLockMrpack: { at: { id: storedLock } },

@@ -106,3 +106,22 @@ export const AnswerView = NamedObject('Resolution', {
   lock: Type.String({ description: 'ID under which the answer can be stored; equal answers have the same ID' }),
 })
 export type AnswerView = Static<typeof AnswerView>
+
+const setup = {
+  game_version: Type.String(),
+  loader: Nullable(Type.String({ description: 'Null if no project needs a loader' })),
+}
+const SetupView = NamedObject('Setup', setup)
+export type SetupView = Static<typeof SetupView>
+
+export const CompatibilityView = NamedObject('Compatibility', {
+  setups: Type.Array(SetupView, { description: 'Setups that fit all projects, the newest game version first' }),
+  nearest: Type.Array(
+    NamedObject('NearestSetup', {
+      ...setup,
+      missing: Type.Array(Type.String(), { description: 'IDs of the projects without a version for it' }),
+    }),
+    { description: 'If no setup fits all projects: up to 5 that fit the most' },
+  ),
+})
+export type CompatibilityView = Static<typeof CompatibilityView>

@@ -20,6 +20,7 @@ import { form, hiddenField, selectField, textField } from '#web/ui/parts/fields.
 import { emptyState, note } from '#web/ui/parts/lists.ts'
 import { tile } from '../lists/rows.ts'
 import { tagName } from '../names.ts'
+import { fittingSetups } from './fitting-setups.ts'
 import { PACK_MAX, type PackState, packPath, packValues, readPack, type ShownPack } from './pack-state.ts'
 
 export async function showPack(request: PageRequest): Promise<FastifyReply> {
@@ -28,7 +29,11 @@ export async function showPack(request: PageRequest): Promise<FastifyReply> {
   const pack = state.projects.length === 0 ? undefined : await loadPack(request, state)
   return show({
     title: page.language.t('site.pack'),
-    body: packView(request, state, { pack, loaderVersions: await listLoaderVersions(request.deps, state) }),
+    body: packView(request, state, {
+      pack,
+      loaderVersions: await listLoaderVersions(request.deps, state),
+      fitting: pack === undefined ? null : await fittingSetups(request, pack),
+    }),
     isUnlisted: true,
     scripts: [assetHref(page, 'pack.js')],
   })
@@ -102,9 +107,9 @@ async function loadPack({ deps, query }: PageRequest, state: PackState): Promise
 const LINKED_MAX = 3
 
 /** `loaderVersions`: proposals for the version of the loader. */
-type Shown = { pack: ShownPack | undefined; loaderVersions: readonly string[] }
+type Shown = { pack: ShownPack | undefined; loaderVersions: readonly string[]; fitting: Part }
 
-function packView(request: PageRequest, state: PackState, { pack, loaderVersions }: Shown): Markup {
+function packView(request: PageRequest, state: PackState, { pack, loaderVersions, fitting }: Shown): Markup {
   const { page, language } = request
   const head = html`<h1>${language.t('site.pack')}</h1>
 <p class="soft">${language.t('site.pack.text')}</p>`
@@ -122,6 +127,7 @@ ${emptyState(page, empty)}</div>`
   return html`<div class="sheet slip">${head}
 ${state.projects.length >= PACK_MAX && note(page, 'warn', html`<p>${language.t('site.pack.full', { count: PACK_MAX })}</p>`)}
 ${settingsForm(request, state, loaderVersions)}
+${fitting}
 ${itemList(page, pack)}
 ${requiredList(page, pack)}
 ${suggestedList(page, pack)}
