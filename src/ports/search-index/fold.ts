@@ -31,7 +31,7 @@ const IS_UNSPACED = new RegExp(`^[${UNSPACED}]`, 'u')
 /** A letter with its marks, such as vowels above or below it. */
 const SIGN = /\P{M}\p{M}*|\p{M}+/gu
 const CASE_CHANGE = /(\p{Ll}|\p{N})(?=\p{Lu})/gu
-/** What separates a name from its subtitle. */
+/** The signs between a name and its subtitle. */
 const SUBTITLE = /[([{|:–—]| - /u
 /** Longer words are cut, because index terms need a maximum length. */
 const MAX_WORD_LENGTH = 64

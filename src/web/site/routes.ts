@@ -88,7 +88,7 @@ export function sitePages(app: App, web: WebDeps): void {
     pages.open('GET', PATHS.pack, 'sitePack', showPack, {
       cost: COSTS.resolve,
       shows: 'A pack that the visitor composes',
-      api: 'resolveItems findCompatibility createLock getLock getLockMrpack getLockPack getLockIndex getLockMetafile',
+      api: 'resolveItems createLock getLock getLockMrpack getLockPack getLockIndex getLockMetafile',
     })
     pages.open('POST', PATHS.packFiles, 'siteCreatePack', createPack, {
       cost: COSTS.resolve,

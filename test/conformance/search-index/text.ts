@@ -31,12 +31,12 @@ export function testText(each: Each): void {
       makeDocument('x-things', { name: 'AE2 Things', downloads: 5 }),
       makeDocument('x-title', { name: 'Amber Echo 2: Forge Edition', downloads: 4 }),
       makeDocument('x-pair', { name: 'Amber Echo', downloads: 3 }),
-      makeDocument('jade', { name: 'Jade', other_names: ['Hwyla', 'What Am I Looking At'], downloads: 1 }),
+      makeDocument('jade', { name: 'Jade', other_names: ['Hwyla', 'Here Is What You See'], downloads: 1 }),
     )
     assert.deepEqual(await slugs({ text: 'AE2' }), ['applied-energistics', 'x-things', 'x-title'])
     assert.deepEqual(await slugs({ text: 'ae2fe' }), ['x-title'])
     assert.deepEqual(await slugs({ text: 'ae' }), ['x-things'])
-    for (const text of ['hwyla', 'what am i looking at', 'whatamilooking', 'looking at'])
+    for (const text of ['hwyla', 'here is what you see', 'hereiswhatyou', 'you see'])
       assert.deepEqual(await slugs({ text }), ['jade'], text)
     await put(makeDocument('jade', { name: 'Jade', downloads: 1 }))
     assert.deepEqual(await slugs({ text: 'hwyla' }), [])

@@ -40,7 +40,7 @@ export async function fittingSetups(request: PageRequest, { state, projects }: S
 const isChosen = (state: PackState, setup: { game_version: string; loader: string | null }): boolean =>
   state.gameVersion === setup.game_version && (setup.loader === null || setup.loader === state.loader)
 
-/** Returns the project with an ID or slug. The address can name projects that are gone. */
+/** Returns the project with an ID or slug. The address can name deleted projects. */
 function idsNamed(projects: ShownPack['projects'], name: string): string[] {
   if (projects.has(name)) return [name]
   return [...projects.values()].filter(({ slug }) => slug.toLowerCase() === name.toLowerCase()).map(({ id }) => id)
