@@ -40,6 +40,21 @@ test('unsaved changes are counted, offered again and saved; the preview follows 
   await context.close()
 })
 
+test('the form that invites a member completes the username', async () => {
+  const { context, page, problems } = await newPerson(site, { viewport: WIDE })
+  const { username } = await site.t.make.account({ username: 'zoe-invited' })
+  await signIn(site, context, owner.token)
+  await page.goto(`${site.url}${SETTINGS}/members`)
+  await page.locator('#username').pressSequentially('zoe')
+  await page.locator(`#username-values option[value="${username}"]`).waitFor({ state: 'attached' })
+  assert.equal(await page.getAttribute('#username', 'list'), 'username-values')
+  await page.fill('#username', username)
+  await page.getByRole('button', { name: 'Send invitation' }).click()
+  await page.waitForURL(/done=member-invited/)
+  assert.deepEqual(problems, [])
+  await context.close()
+})
+
 test('the gallery is ordered by dragging, and a removed image comes back', async () => {
   const { context, page, problems } = await newPerson(site, { viewport: WIDE })
   await signIn(site, context, owner.token)

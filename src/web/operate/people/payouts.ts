@@ -203,7 +203,7 @@ function payoutForm(page: PageContext, { found }: Ledger, state: FormState): Par
     isChosen: state.text('status') === status,
   }))
   const username = state.text('username', found?.username)
-  const content = html`${textField(page, { name: 'username', label: t('ops.payouts.user'), hint: t('ops.payouts.user.hint'), value: username, maxLength: 256, isName: true, errors })}
+  const content = html`${textField(page, { name: 'username', label: t('ops.payouts.user'), hint: t('ops.payouts.user.hint'), value: username, maxLength: 256, isName: true, usersFrom: pathTo(page, '/v3/users/search'), errors })}
 ${PAYOUT.controls(page, state)}
 ${selectField(page, { name: 'status', label: t('ops.payouts.status'), choices, errors })}
 <div class="line"><button class="main" name="do" value="payout">${t('ops.payouts.record')}</button></div>`

@@ -231,7 +231,7 @@ function invitePart({ page, t }: OwnRequest, data: TeamData, state: FormState): 
   )
   const submitted = state.text('preset')
   const chosen = submitted === '' ? (presets.includes('publisher') ? 'publisher' : presets[0]) : submitted
-  const content = html`<div class="pair">${textField(page, { name: 'username', label: t('people.username'), value: state.text('username'), maxLength: 39, autocomplete: 'off', isName: true, errors })}
+  const content = html`<div class="pair">${textField(page, { name: 'username', label: t('people.username'), value: state.text('username'), maxLength: 39, autocomplete: 'off', isName: true, usersFrom: pathTo(page, '/v3/users/search'), errors })}
 ${textField(page, { name: 'invited_role', label: t('people.role'), value: state.text('invited_role'), maxLength: 255, isOptional: true, errors })}</div>
 ${
   presets.length > 1 &&

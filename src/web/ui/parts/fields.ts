@@ -97,14 +97,17 @@ export type InputField = Field & {
   inputMode?: 'numeric' | 'decimal'
   /** Values that browsers offer. Others are possible. */
   suggestions?: readonly string[]
+  /** URL that finds users by the beginning of their name, if scripts run. */
+  usersFrom?: string
 }
 
 /** Renders a field for one line of text. */
 export function textField(page: PageContext, of: InputField): Markup {
-  const { suggestions = [] } = of
+  const { suggestions = [], usersFrom } = of
+  const hasList = suggestions.length > 0 || usersFrom !== undefined
   const listId = `${idOf(of)}-values`
   const list =
-    suggestions.length > 0 &&
+    hasList &&
     html`<datalist id="${listId}">${suggestions.map((value) => html`<option value="${value}"></option>`)}</datalist>`
   const input = attributes({
     type: of.type ?? 'text',
@@ -118,7 +121,8 @@ export function textField(page: PageContext, of: InputField): Markup {
     placeholder: of.placeholder,
     inputmode: of.inputMode,
     autofocus: of.hasFocus === true,
-    list: suggestions.length > 0 && listId,
+    list: hasList && listId,
+    'data-users': usersFrom,
     ...(of.isCode === true || of.isName === true ? { autocapitalize: 'none', spellcheck: 'false' } : {}),
   })
   return field(page, of, html`<input${input}>${list}`)

@@ -34,6 +34,20 @@ document.addEventListener(
   }),
 )
 
+// A field with `data-users` offers the users whose names begin with its text.
+each('[data-users]', (field) => {
+  const offer = later(200, async () => {
+    const text = field.value.trim()
+    if (text.length < 2) return
+    const url = `${field.dataset.users}?${new URLSearchParams({ query: text })}`
+    const answer = await fetch(url).catch(() => undefined)
+    if (answer?.ok !== true) return
+    const users = await answer.json()
+    field.list.replaceChildren(...users.map(({ username }) => new Option('', username)))
+  })
+  field.addEventListener('input', offer)
+})
+
 // Moving an item sends the same form as its buttons: `move.KEY` with the new place. The texts of the form are saved too.
 each('[data-order]', (list) => {
   let moved
