@@ -124,10 +124,10 @@ function projectHead(request: PageRequest, data: ProjectData): Markup {
 ${tile(page, { iconUrl: view.icon_url, rawUrl: view.raw_icon_url }, 81)}
 <div>
 <h1 dir="auto">${view.name}</h1>
-${headDetails(request, data, view.origin !== undefined && html`<p class="soft">${mirroredFrom(page, view.origin)}</p>`)}
+${headDetails(request, data, view.origin !== undefined && html`<p class="soft">${mirroredFrom(page, view.origin)}</p>`)}${memberLinks(request, data)}
 </div>
 ${download(request, data)}
-</div>${memberLinks(request, data)}`
+</div>`
 }
 
 /** The header of the pages below a project, which have their own heading. Narrow windows show one line of it. */
@@ -151,7 +151,7 @@ function memberLinks({ page, language }: PageRequest, { path, isMember, isOwnOff
     html`<a class="button tight" href="${pathTo(page, `${path}${to}`)}">${icon(page, name)}${language.t(label)}</a>`
   const version = isOwnOffer && offer !== undefined && `/version/${offer.version.id}/edit`
   return html`
-<nav class="line" aria-label="${language.t('site.manage')}">${version !== false && link(version, 'pencil', 'site.manage.version')}${link('/settings/description', 'pencil', 'site.manage.edit')}${link('/versions/new', 'upload', 'site.manage.upload')}${link('/settings', 'cog', 'site.manage.settings')}</nav>`
+<nav class="acts" aria-label="${language.t('site.manage')}">${version !== false && link(version, 'pencil', 'site.manage.version')}${link('/settings/description', 'pencil', 'site.manage.edit')}${link('/versions/new', 'upload', 'site.manage.upload')}${link('/settings', 'cog', 'site.manage.settings')}</nav>`
 }
 
 function headDetails(request: PageRequest, data: ProjectData, origin: Part = null): Markup {
