@@ -26,8 +26,10 @@ create table account (
   password_is_temporary boolean default false not null,
   awaits_approval boolean default false not null,
   language text,
+  passkey_count smallint default 0 not null,
   constraint account_bio_check CHECK ((char_length(bio) <= 160)),
   constraint account_language_check CHECK (((language ~ '^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$'::text) AND (char_length(language) <= 35))),
+  constraint account_passkey_count_check CHECK (((passkey_count >= 0) AND (passkey_count <= 20))),
   constraint account_pkey PRIMARY KEY (id),
   constraint account_placeholder_check CHECK (((id = 'deleted0'::text) = (lower(username) = 'deleted-user'::text))),
   constraint account_role_check CHECK ((role = ANY (ARRAY['developer'::text, 'moderator'::text, 'admin'::text]))),
@@ -60,11 +62,11 @@ create table account_deletion (
 create table account_flow (
   token_hash bytea not null,
   kind text not null,
-  account_id text collate "C" not null,
+  account_id text collate "C",
   data jsonb default '{}'::jsonb not null,
   expires timestamp with time zone not null,
   constraint account_flow_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
-  constraint account_flow_kind_check CHECK ((kind = ANY (ARRAY['verify_email'::text, 'reset_password'::text, 'sign_in_second_factor'::text, 'set_up_totp'::text, 'undo_email_change'::text]))),
+  constraint account_flow_kind_check CHECK ((kind = ANY (ARRAY['verify_email'::text, 'reset_password'::text, 'sign_in_second_factor'::text, 'set_up_totp'::text, 'undo_email_change'::text, 'use_passkey'::text, 'add_passkey'::text]))),
   constraint account_flow_pkey PRIMARY KEY (token_hash)
 );
 
@@ -875,6 +877,23 @@ create table page_version (
   constraint page_version_pkey PRIMARY KEY (kind, number),
   constraint page_version_published_by_fkey FOREIGN KEY (published_by) REFERENCES account(id) ON DELETE SET NULL,
   constraint page_version_text_check CHECK ((char_length(text) <= 65536))
+);
+
+create table passkey (
+  id text collate "C" not null,
+  account_id text collate "C" not null,
+  name text not null,
+  credential_id bytea not null,
+  public_key bytea not null,
+  counter bigint not null,
+  transports text[] default '{}'::text[] not null,
+  is_synced boolean not null,
+  created timestamp with time zone default now() not null,
+  last_used timestamp with time zone,
+  constraint passkey_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint passkey_credential_id_key UNIQUE (credential_id),
+  constraint passkey_name_check CHECK (((length(name) >= 1) AND (length(name) <= 64))),
+  constraint passkey_pkey PRIMARY KEY (id)
 );
 
 create table payout (
@@ -1847,6 +1866,8 @@ CREATE INDEX organization_lower_id_idx ON public.organization USING btree (lower
 
 CREATE INDEX page_version_published_by_idx ON public.page_version USING btree (published_by);
 
+CREATE INDEX passkey_account_id_idx ON public.passkey USING btree (account_id);
+
 CREATE INDEX payout_account_id_idx ON public.payout USING btree (account_id, created);
 
 CREATE INDEX personal_access_token_account_id_idx ON public.personal_access_token USING btree (account_id);
@@ -2043,7 +2064,7 @@ CREATE TRIGGER account_password_revision BEFORE UPDATE OF password_hash ON publi
 
 CREATE TRIGGER account_previous_name AFTER UPDATE OF username ON public.account FOR EACH ROW WHEN ((lower(old.username) <> lower(new.username))) EXECUTE FUNCTION record_previous_name('username');
 
-CREATE TRIGGER account_revision BEFORE UPDATE ON public.account FOR EACH ROW EXECUTE FUNCTION raise_revision('totp_last_step', 'password_hash', 'password_is_temporary');
+CREATE TRIGGER account_revision BEFORE UPDATE ON public.account FOR EACH ROW EXECUTE FUNCTION raise_revision('totp_last_step', 'password_hash', 'password_is_temporary', 'passkey_count');
 
 CREATE TRIGGER advisory_revision BEFORE UPDATE ON public.advisory FOR EACH ROW EXECUTE FUNCTION raise_revision();
 

@@ -38,6 +38,7 @@ export interface Account {
   email_verified: Generated<boolean>;
   id: string;
   language: string | null;
+  passkey_count: Generated<number>;
   password_hash: string | null;
   password_is_temporary: Generated<boolean>;
   payout_handle: string | null;
@@ -68,10 +69,10 @@ export interface AccountDeletion {
 }
 
 export interface AccountFlow {
-  account_id: string;
+  account_id: string | null;
   data: Generated<Json>;
   expires: Timestamp;
-  kind: 'verify_email' | 'reset_password' | 'sign_in_second_factor' | 'set_up_totp' | 'undo_email_change';
+  kind: 'verify_email' | 'reset_password' | 'sign_in_second_factor' | 'set_up_totp' | 'undo_email_change' | 'use_passkey' | 'add_passkey';
   token_hash: Buffer;
 }
 
@@ -668,6 +669,19 @@ export interface PageVersion {
   published: Timestamp;
   published_by: string | null;
   text: string;
+}
+
+export interface Passkey {
+  account_id: string;
+  counter: number;
+  created: Generated<Timestamp>;
+  credential_id: Buffer;
+  id: string;
+  is_synced: boolean;
+  last_used: Timestamp | null;
+  name: string;
+  public_key: Buffer;
+  transports: Generated<string[]>;
 }
 
 export interface Payout {
@@ -1310,6 +1324,7 @@ export interface DB {
   organization: Organization;
   origin: Origin;
   page_version: PageVersion;
+  passkey: Passkey;
   payout: Payout;
   personal_access_token: PersonalAccessToken;
   previous_name: PreviousName;

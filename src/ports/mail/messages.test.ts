@@ -3,11 +3,14 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { composeMessage } from './mail.ts'
 import {
+  backupCodeUsedMail,
   continueSignUpMail,
   emailChangedMail,
   hasAccountMail,
   type MailContent,
   notificationMail,
+  passkeyAddedMail,
+  passkeyRemovedMail,
   passwordChangedMail,
   resetPasswordMail,
   tokenCreatedMail,
@@ -25,7 +28,10 @@ const all: Record<string, MailContent> = {
   hasAccount: hasAccountMail(context),
   resetPassword: resetPasswordMail({ ...context, flow }),
   emailChanged: emailChangedMail({ ...context, newEmail: 'new@example.org', flow }),
-  passwordChanged: passwordChangedMail(context),
+  passwordChanged: passwordChangedMail({ ...context, hasPasskeys: true }),
+  passkeyAdded: passkeyAddedMail({ ...context, name: 'My phone' }),
+  passkeyRemoved: passkeyRemovedMail({ ...context, name: 'My phone' }),
+  backupCodeUsed: backupCodeUsedMail({ ...context, remaining: 5 }),
   twoFactorEnabled: twoFactorEnabledMail(context),
   twoFactorRemoved: twoFactorRemovedMail(context),
   tokenCreated: tokenCreatedMail({ ...context, tokenName: 'build server' }),

@@ -80,8 +80,25 @@ export function emailChangedMail(context: MailContext & { newEmail: string; flow
   ])
 }
 
-export function passwordChangedMail(context: MailContext): MailContent {
-  return securityMail(context, 'password was changed', 'The password of your account was changed.')
+export function passwordChangedMail(context: MailContext & { hasPasskeys: boolean }): MailContent {
+  const passkeys = context.hasPasskeys ? ' Your passkeys still work.' : ''
+  return securityMail(context, 'password was changed', `The password of your account was changed.${passkeys}`)
+}
+
+/** `name`: name of the passkey. */
+export function passkeyAddedMail(context: MailContext & { name: string }): MailContent {
+  const sentence = `A passkey named "${context.name}" was added to your account. It can sign in without a password.`
+  return securityMail(context, 'account has a new passkey', sentence)
+}
+
+export function passkeyRemovedMail(context: MailContext & { name: string }): MailContent {
+  return securityMail(context, 'passkey was deleted', `The passkey "${context.name}" of your account was deleted.`)
+}
+
+export function backupCodeUsedMail(context: MailContext & { remaining: number }): MailContent {
+  const left = context.remaining === 0 ? 'No backup codes are left' : `Remaining backup codes: ${context.remaining}`
+  const sentence = `A backup code of your account was used. ${left}. You can create new codes in the security settings.`
+  return securityMail(context, 'backup code was used', sentence)
 }
 
 export function twoFactorEnabledMail(context: MailContext): MailContent {

@@ -1,6 +1,7 @@
 // The pages for publishers, moderators and operators: their area, and their frame with notices and errors.
 
 import type { FastifyReply } from 'fastify'
+import { hasSecondFactor } from '#features/basics/access/accounts.ts'
 import { html, type Part } from '#web/ui/html.ts'
 import { pathTo } from '#web/ui/page-context.ts'
 import { doneNote, type Undo } from '#web/ui/parts/actions.ts'
@@ -73,7 +74,7 @@ ${workSheet(page, { sections, body: [messagesOf(request, of), of.body] })}`
 
 /** Asks a moderator or admin for two-factor sign-in until they use it. */
 export function twoFactorNote({ page, account, rich }: OwnRequest): Part {
-  if (account.totp_secret !== null) return false
+  if (hasSecondFactor(account)) return false
   const link = (text: Part) => html`<a href="${pathTo(page, PATHS.security)}">${text}</a>`
   return note(page, 'warn', html`<p>${rich('work.two-factor', { link })}</p>`)
 }

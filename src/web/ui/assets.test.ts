@@ -21,6 +21,7 @@ test('style, script and fonts keep their weight', async () => {
   const second = await weight('work.js')
   assert.ok(second <= 12 * 1024, `scripts of the pages for publishers: ${second}`)
   assert.ok((await weight('pack.js')) <= 1024)
+  assert.ok((await weight('account.js')) <= 1.5 * 1024)
   const work = await weight('work.css')
   assert.ok(work <= 7.5 * 1024, `style of the pages for publishers: ${work}`)
   assert.ok((await weight('hyperlegible.woff2')) <= 36 * 1024)
@@ -55,6 +56,7 @@ test('each joined script is complete and can be parsed', () => {
     ['site.js', /requestSubmit/],
     ['work.js', /beforeunload/],
     ['pack.js', /localStorage/],
+    ['account.js', /navigator\.credentials/],
   ] as const) {
     const script = text(name)
     assert.doesNotMatch(script, /^(import|export) /m)

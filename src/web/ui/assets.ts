@@ -45,6 +45,7 @@ const SCRIPT_PARTS = {
     ['work/send', 'work/rows', 'work/upload'],
   ],
   'pack.js': ['pack/pack'],
+  'account.js': ['account/account'],
 } as const
 type StyleSheet = keyof typeof STYLE_PARTS
 const isStyleSheet = (file: string): file is StyleSheet => Object.hasOwn(STYLE_PARTS, file)
@@ -70,6 +71,7 @@ const FILES = [
   'work.css',
   'work.js',
   'pack.js',
+  'account.js',
 ] as const
 export type AssetName = (typeof FILES)[number]
 

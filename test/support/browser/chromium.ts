@@ -39,9 +39,10 @@ export type Site = {
   close(): Promise<void>
 }
 
-export async function openSite(env: Record<string, string> = {}): Promise<Site> {
+/** `host`: host of the URL. Browsers create passkeys only for a name. */
+export async function openSite(env: Record<string, string> = {}, host = '127.0.0.1'): Promise<Site> {
   const port = await freePort()
-  const url = `http://127.0.0.1:${port}`
+  const url = `http://${host}:${port}`
   const t = await testApp({ env: { BASE_URL: url, REQUIRE_VERIFIED_EMAIL: 'true', ...env } })
   await t.app.listen({ host: '127.0.0.1', port })
   const application = await listen(

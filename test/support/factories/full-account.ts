@@ -175,6 +175,18 @@ export async function leaveEverything(db: Db, person: Account, other: Account): 
     .insertInto('previous_name')
     .values({ kind: 'account', name: `previous-${account_id.toLowerCase()}`, account_id })
     .execute()
+  await db
+    .insertInto('passkey')
+    .values({
+      id: newId(),
+      account_id,
+      name: 'My phone',
+      credential_id: hash(),
+      public_key: hash(),
+      counter: 0,
+      is_synced: false,
+    })
+    .execute()
   await db.insertInto('backup_code').values({ account_id, code_hash: hash() }).execute()
   const former = { teams: [], follows: [{ project_id: theirs.id }], versions: [], applications: [], collections: [] }
   await db

@@ -16,6 +16,7 @@ import type { Owned } from '../factories/team-factories.ts'
 import { publisherToken } from '../factories/token-factories.ts'
 import type { Receiver } from '../stand-ins/receiver.ts'
 import { enableTwoFactor, type Member, PASSWORD, signIn, totpCode } from './account-steps.ts'
+import { addPasskey, signInWithPasskey } from './authenticator.ts'
 import { form, modJar, versionData } from './forms.ts'
 import { exchange, getCode, getToken, makeApplication } from './oauth-steps.ts'
 
@@ -76,6 +77,7 @@ export async function makeAccessItems(world: AccessWorld): Promise<Record<Access
     access_tokens: { use: () => useOf(world, pat.token) },
     ...(await oauthItems(world)),
     ...(await linkItems(world)),
+    passkeys: await passkeyItem(world),
     secret_feeds: await feedItem(world),
     code_host: await codeHostItem(world),
     service_tokens: await serviceTokenItem(world),
@@ -128,6 +130,11 @@ async function feedItem({ t, member }: AccessWorld): Promise<AccessItem> {
   const feed = (await t.as(member).post(`/v3/user/${member.id}/feed`)).json()
   const url = Object.values<string>(feed).find((value) => value.startsWith('https:')) ?? assert.fail('no address')
   return { use: async () => worksIf((await t.anyone.get(new URL(url).pathname)).statusCode === 200) }
+}
+
+async function passkeyItem({ t, member }: AccessWorld): Promise<AccessItem> {
+  const { authenticator } = await addPasskey(t, member)
+  return { use: async () => worksIf((await signInWithPasskey(t, authenticator)).statusCode === 200) }
 }
 
 async function codeHostItem(world: AccessWorld): Promise<AccessItem> {

@@ -38,6 +38,17 @@ export function lockAnyAccount(tx: Tx, id: string): Promise<Selectable<Account> 
   return tx.selectFrom('account').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
 }
 
+/** Whether a password is not enough to sign in: the account has an authenticator app or a passkey. */
+export function hasSecondFactor({
+  totp_secret,
+  passkey_count,
+}: Pick<Selectable<Account>, 'totp_secret' | 'passkey_count'>): boolean {
+  return totp_secret !== null || passkey_count > 0
+}
+
+/** SQL form of `hasSecondFactor` for a row of `account`. */
+export const HAS_SECOND_FACTOR = sql<boolean>`(account.totp_secret is not null or account.passkey_count > 0)`
+
 /** Returns whether an account is suspended at `nowMs`. */
 export function isSuspended(
   { suspended_at, suspended_until }: Pick<Selectable<Account>, 'suspended_at' | 'suspended_until'>,
@@ -58,7 +69,7 @@ export async function lockOtherAdmins(tx: Tx, accountId: string, nowMs: number):
   const admins = await tx
     .selectFrom('account')
     .select(['id', 'suspended_at', 'suspended_until'])
-    .select(sql<boolean>`totp_secret is not null or not ${IS_TWO_FACTOR_REQUIRED}`.as('hasRole'))
+    .select(sql<boolean>`${HAS_SECOND_FACTOR} or not ${IS_TWO_FACTOR_REQUIRED}`.as('hasRole'))
     .where('role', '=', 'admin')
     .where('deletion_due', 'is', null)
     .orderBy('id')

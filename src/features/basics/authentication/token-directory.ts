@@ -2,6 +2,7 @@
 
 import { BlockList, isIPv6 } from 'node:net'
 import { sql } from 'kysely'
+import { HAS_SECOND_FACTOR } from '#features/basics/access/accounts.ts'
 import { ALL_SCOPES, intersectScopes, scopeBitsOf } from '#features/basics/access/scopes.ts'
 import type { Role, TokenLimits, Viewer } from '#features/basics/access/viewer.ts'
 import { parseAuthorization, parseToken } from '#lib/access/tokens.ts'
@@ -270,7 +271,7 @@ async function listAccounts(db: Db, ids: string[]): Promise<AccountEntry[]> {
     .select([
       'id',
       'role',
-      sql<boolean>`totp_secret is not null`.as('hasTwoFactor'),
+      HAS_SECOND_FACTOR.as('hasTwoFactor'),
       'email_verified',
       'awaits_approval',
       'service_of',

@@ -1,5 +1,5 @@
 import type { Updateable } from 'kysely'
-import { lockAccount } from '#features/basics/access/accounts.ts'
+import { hasSecondFactor, lockAccount } from '#features/basics/access/accounts.ts'
 import type { Actor } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { validationError } from '#lib/errors.ts'
@@ -56,6 +56,6 @@ async function checkTimes(tx: Tx, values: Updateable<InstanceSettings>): Promise
 async function checkOwnTwoFactor(tx: Tx, actor: Actor): Promise<void> {
   if (actor.kind !== 'account') return
   const account = await lockAccount(tx, actor.id)
-  if (account.totp_secret === null)
+  if (!hasSecondFactor(account))
     throw validationError('require_staff_two_factor', 'turn on two-factor sign-in for your own account first')
 }

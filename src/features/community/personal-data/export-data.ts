@@ -113,6 +113,8 @@ const queriesOf = (accountId: string, config: FilesConfig): Record<string, RawBu
   webhooks: sql`
     select id, owner_kind, project_id, organization_id, host, format, events, active, created
     from webhook where account_id = ${accountId} or created_by = ${accountId} order by created`,
+  passkeys: sql`
+    select id, name, is_synced, created, last_used from passkey where account_id = ${accountId} order by created`,
   follow_feed: sql`select created from follow_feed where account_id = ${accountId}`,
   reports: sql`
     select id, report_type, item_type, item_id, body, created, closed

@@ -1,6 +1,7 @@
 // The first steps of an operator. Whether a step is done follows from the state of the instance: nothing is stored.
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
+import { HAS_SECOND_FACTOR } from '#features/basics/access/accounts.ts'
 import { PAGE_KINDS } from '#features/basics/settings/pages/requests.ts'
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import { NamedObject } from '#lib/schema/schema-parts.ts'
@@ -54,7 +55,7 @@ type People = { staff: number; unprotected: number; isMailTested: boolean }
 async function readPeople({ db, now }: Pick<Deps, 'db' | 'now'>): Promise<People> {
   const { rows } = await sql<People>`
     select count(*)::int as staff,
-      (count(*) filter (where role = 'admin' and totp_secret is null))::int as unprotected,
+      (count(*) filter (where role = 'admin' and not ${HAS_SECOND_FACTOR}))::int as unprotected,
       exists (select from audit_entry where action = 'mail.tested' and details ->> 'sent' = 'true'
         and details ->> 'transport' = 'smtp') as "isMailTested"
     from account

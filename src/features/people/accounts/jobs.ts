@@ -17,6 +17,7 @@ import { type FlowKind, insertFlow } from './mail/flows.ts'
 import { findAccountBySignInName } from './queries.ts'
 import { ORIGIN_MS } from './sessions/origins.ts'
 import { makeEmailKey } from './sign-up/email-key.ts'
+import { countBackupCodes } from './two-factor/codes.ts'
 
 declare module '#platform/jobs/queue.ts' {
   interface Jobs {
@@ -33,6 +34,8 @@ declare module '#platform/jobs/queue.ts' {
           had_two_factor?: boolean
           changed_at?: number
         }
+      | { kind: 'passkey-added' | 'passkey-removed'; account_id: string; name: string }
+      | { kind: 'backup-code-used'; account_id: string }
       | { kind: 'token-created'; account_id: string; token_id: string }
       | { kind: 'token-leaked'; account_id: string; token_kind: TokenKind; url: string | null }
     /** `email`: the address, also without an account. */
@@ -108,9 +111,14 @@ const COMPOSERS: { [Kind in MailJob['kind']]: (mail: Mail, job: MailJob & { kind
     const flow = await insertFlow(db, { kind: 'undo_email_change', accountId: account.id, data, now: now() })
     return messages.emailChangedMail({ ...context, newEmail: account.email ?? '', flow })
   },
-  'password-changed': ({ context }) => messages.passwordChangedMail(context),
+  'password-changed': ({ account, context }) =>
+    messages.passwordChangedMail({ ...context, hasPasskeys: account.passkey_count > 0 }),
   'two-factor-enabled': ({ context }) => messages.twoFactorEnabledMail(context),
   'two-factor-removed': ({ context }) => messages.twoFactorRemovedMail(context),
+  'passkey-added': ({ context }, { name }) => messages.passkeyAddedMail({ ...context, name }),
+  'passkey-removed': ({ context }, { name }) => messages.passkeyRemovedMail({ ...context, name }),
+  'backup-code-used': async ({ deps, account, context }) =>
+    messages.backupCodeUsedMail({ ...context, remaining: await countBackupCodes(deps.db, account.id) }),
   approved: ({ account, context }) => (account.awaits_approval ? undefined : messages.approvedMail(context)),
   suspended: ({ deps, account, context }) => {
     if (!isSuspended(account, deps.now())) return undefined

@@ -1,7 +1,7 @@
 // Requests of the account routes, and fields that they share with the pages.
 
 import Type from 'typebox'
-import { OwnerProofFields } from '#features/basics/access/requests.ts'
+import { OwnerProofBody, OwnerProofFields } from '#features/basics/access/requests.ts'
 import { parseToken } from '#lib/access/tokens.ts'
 import { parseId } from '#lib/ids.ts'
 import { LANGUAGE_TAGS } from '#lib/languages.ts'
@@ -78,6 +78,7 @@ export const TwoFactorConfirmation = Type.Object({
   flow: FlowField,
   password: OwnerProofFields.password,
 })
+export const BackupCodeRenewal = OwnerProofBody
 export const TwoFactorRemoval = Type.Object({ code: CodeField, password: OwnerProofFields.password })
 
 export const PasswordResetRequest = Type.Object({ username: SignInName, challenge: OptionalChallenge })

@@ -4,6 +4,7 @@ import type { App } from '#platform/http/server.ts'
 import { accessTokenRoutes } from './access-tokens/routes.ts'
 import type { AccountDeps } from './account-deps.ts'
 import { credentialRoutes } from './credentials/routes.ts'
+import { passkeyRoutes } from './passkeys/routes.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import { signInRoutes } from './sign-in/routes.ts'
 import { signUpRoutes } from './sign-up/routes.ts'
@@ -19,6 +20,7 @@ export function accountRoutes(app: App, deps: AccountDeps): void {
     signInRoutes(scope, deps)
     credentialRoutes(scope, deps)
     twoFactorRoutes(scope, deps)
+    passkeyRoutes(scope, deps)
     sessionRoutes(scope, deps)
     accessTokenRoutes(scope, deps)
     termsRoutes(scope, deps)

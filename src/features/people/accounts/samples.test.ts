@@ -31,6 +31,7 @@ import {
   signIn,
   totpCode,
 } from '#test/support/http/account-steps.ts'
+import { addPasskey, passkeyAnswer, softAuthenticator } from '#test/support/http/authenticator.ts'
 import { buildService } from '#test/support/stand-ins/build-service.ts'
 
 const newAccount = () => {
@@ -67,6 +68,16 @@ const secondFactor = async (w: World) => {
   const asked = await signIn(w.t, owner.username)
   return { flow: asked.json().flow, code: totpCode(w.t, secret) }
 }
+/** The ID of a new passkey of the owner. */
+const ownPasskey = async (w: World) => (await addPasskey(w.t, await w.person('owner'))).id
+const usedPasskey = async (w: World) => {
+  const { authenticator } = await addPasskey(w.t, await w.person('owner'))
+  return { credential: await passkeyAnswer(w.t, authenticator) }
+}
+const newPasskey = async (w: World) => {
+  const options = await w.t.as(await w.person('owner')).post('/_internal/auth/passkeys/start')
+  return { name: 'My phone', credential: softAuthenticator().create(options.json()) }
+}
 const firstCode = async (w: World) => {
   const answer = await w.t.as(await w.person('owner')).post('/_internal/auth/2fa/get_secret')
   const { flow, secret } = answer.json()
@@ -99,6 +110,12 @@ export const SAMPLES: Record<string, Sample> = {
   verifyEmail: { body: async (w) => ({ flow: await mailedFlow(w) }) },
   enableTwoFactor: { body: firstCode },
   disableTwoFactor: { body: async (w) => ({ code: (await enableTwoFactor(w.t, await asMember(w))).backupCodes[0] }) },
+  renewBackupCodes: { before: async (w) => void (await ownPasskey(w)), body: {} },
+  signInWithPasskey: { body: usedPasskey },
+  confirmWithPasskey: { body: usedPasskey },
+  addPasskey: { body: newPasskey },
+  renamePasskey: { at: { id: ownPasskey }, body: { name: 'Old phone' } },
+  deletePasskey: { at: { id: ownPasskey }, body: {} },
   linkCodeHost: { body: async (w) => ({ token: `ghp_${await w.id('owner')}` }) },
   createAccessToken: { body: () => ({ name: 'For my program', scopes: 2, expires: inDays(365) }) },
   updateAccessToken: { body: { name: 'For another program' } },
@@ -201,6 +218,21 @@ export const DECLARED: Record<string, Declared> = {
     },
   },
   changeEmail: { view: ownUser, fields: { email: send(() => `${slug()}@example.org`) }, unseen: PROOF },
+  addPasskey: {
+    view: theAnswer,
+    unseen: {
+      name: 'is in the answer below `passkey`',
+      credential: 'is stored as a key, which no view shows',
+      ...PROOF,
+    },
+  },
+  renamePasskey: {
+    view: async (read, world) => {
+      const { passkeys } = (await read('/_internal/auth/passkeys')) as { passkeys: { name: string }[] }
+      return passkeys.at(-1) ?? world
+    },
+    fields: { name: send('Old phone') },
+  },
   createAccessToken: {
     view: entry('/_internal/pat'),
     fields: {

@@ -38,4 +38,8 @@ export const TwoFactorSecret = NamedObject('TwoFactorSecret', {
   flow: Type.String(),
 })
 
+export const BackupCodeCount = NamedObject('BackupCodeCount', {
+  remaining: Type.Integer({ description: 'Number of unused backup codes' }),
+})
+
 export const BackupCodes = NamedObject('BackupCodes', { backup_codes: Type.Array(Type.String()) })

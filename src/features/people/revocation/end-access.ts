@@ -6,6 +6,7 @@ import { CREATOR_IS_MEMBER } from '#features/basics/access/publishers.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
 import type { Tx } from '#platform/db/db.ts'
 import { ACCESS_EVENTS, ACCESS_KINDS, type AccessEvent, type AccessKind } from './access-table.ts'
+import { deletePasskeys } from './delete-passkeys.ts'
 import { disableWebhook } from './disable-webhooks.ts'
 import { CREATOR_MAY_NOT_MANAGE, MAKER_IS_MEMBER } from './lost-conditions.ts'
 import { stopPublishers } from './stop-publishers.ts'
@@ -38,10 +39,12 @@ const ENDS: Readonly<Record<AccessKind, End>> = {
     const { accountId, exceptSessionId = '' } = ending
     return deleteTokens(ending, 'session', sql<SqlBool>`account_id = ${accountId} and id <> ${exceptSessionId}`)
   },
-  sign_ins: flows('sign_in_second_factor', 'set_up_totp'),
+  sign_ins: flows('sign_in_second_factor', 'set_up_totp', 'add_passkey'),
   password_links: flows('reset_password'),
   email_changes: flows('verify_email'),
   undo_links: flows('undo_email_change'),
+  passkeys: ({ tx, changed, accountId, since }, isNewer) =>
+    deletePasskeys(tx, changed, isNewer ? { accountId, since } : { accountId }),
   access_tokens: (ending, isNewer) =>
     deleteTokens(ending, 'personal_access_token', createdBy(ending, 'account_id', isNewer)),
   oauth_codes: async ({ tx, accountId }) => {

@@ -20,6 +20,8 @@ import { form, textField } from '#web/ui/parts/fields.ts'
 import { badge, note } from '#web/ui/parts/lists.ts'
 import { showSettings } from '../account-layout.ts'
 import { codeField, endTokensField, newPasswordField } from '../sign-in/sign-in-views.ts'
+import { BACKUP_CODES, backupCodesPart } from './backup-codes.ts'
+import { PASSKEYS, passkeysSection, showRefusedPasskey } from './passkeys.ts'
 import { confirm, confirmForm, hasConfirmed } from './settings-views.ts'
 import { showRefusedSetUp, TWO_FACTOR } from './two-factor.ts'
 
@@ -31,18 +33,22 @@ const LABELS = {
   new_password: 'The new password',
   code: 'The code',
   payout_handle: 'The payout address',
+  name: 'The name',
+  passkey: 'The passkey',
 }
 
 export function securityPages(pages: Pages): void {
   formPage<boolean>(pages, {
     path: PATHS.security,
     name: 'showSecurity',
-    shows: 'Email address, password, two-factor sign-in',
-    api: 'changeEmail resendVerification changePassword startTwoFactor enableTwoFactor disableTwoFactor',
+    shows: 'Email address, password, passkeys, two-factor sign-in, backup codes',
+    api: 'changeEmail resendVerification changePassword startTwoFactor enableTwoFactor disableTwoFactor countBackupCodes renewBackupCodes listPasskeys startPasskey addPasskey renamePasskey deletePasskey confirmWithPasskey',
     load: hasConfirmed,
     show: async (request, isKnown, form) =>
-      (await showRefusedSetUp(request, form)) ?? showSecurity(request, isKnown, form),
-    commands: { confirm, email, link, password, payout, ...TWO_FACTOR },
+      (await showRefusedSetUp(request, form)) ??
+      (await showRefusedPasskey(request, form)) ??
+      showSecurity(request, isKnown, form),
+    commands: { confirm, email, link, password, payout, ...TWO_FACTOR, ...BACKUP_CODES, ...PASSKEYS },
     labels: LABELS,
   })
 }
@@ -76,14 +82,22 @@ async function showSecurity(request: OwnRequest, isKnown: boolean, form: FormSta
   const isRequired = account.role !== 'developer' && (await getSettings(deps)).require_staff_two_factor
   const { refusal } = form
   const body = isKnown
-    ? securityView(request, form, isRequired)
+    ? securityView(request, form, {
+        isRequired,
+        passkeys: await passkeysSection(request),
+        codes: await backupCodesPart(request),
+      })
     : html`<section class="section"><h2>${t('confirm')}</h2>
 ${confirmForm(page, { account, refusal, path: PATHS.security })}
 </section>`
   return showSettings(request, { title: t('settings.security'), body, refusal })
 }
 
-function securityView({ page, viewer, account, deps, t }: OwnRequest, state: FormState, isRequired: boolean): Markup {
+function securityView(
+  { page, viewer, account, deps, t }: OwnRequest,
+  state: FormState,
+  { isRequired, passkeys, codes }: { isRequired: boolean; passkeys: Part; codes: Part },
+): Markup {
   const { errors } = state
   const action = pathTo(page, PATHS.security)
   const send = (content: Part) => form(page, { action, content })
@@ -115,16 +129,18 @@ ${send(email)}
 <p class="soft">${t('security.password-text')}</p>
 ${send(password)}
 </section>
+${passkeys}
 <section class="section"><h2>${t('two-factor')}</h2>
 ${viewer.withheldRole !== undefined && note(page, 'warn', html`<p>${t('refusal.two-factor')}</p>`)}
 ${
   account.totp_secret === null
-    ? html`<p class="soft">${t('two-factor.text')}</p>
+    ? html`<p class="soft">${t(account.passkey_count > 0 ? 'two-factor.passkeys' : 'two-factor.text')}</p>
 ${send(html`<div><button name="do" value="start">${t('two-factor.turn-on')}</button></div>`)}`
     : html`<p>${badge('good', t('two-factor.on'))}</p>
 ${isRequired && html`<p>${t('two-factor.needed')}</p>`}
 ${send(disable)}`
 }
+${codes}
 </section>
 <section class="section" id="payout"><h2>${t('security.payout')}</h2>
 ${send(payout)}

@@ -1,6 +1,7 @@
 // Sections that several pages of the account settings contain.
 
 import Type from 'typebox'
+import { hasSecondFactor } from '#features/basics/access/accounts.ts'
 import type { OwnerProof } from '#features/basics/access/confirm-owner.ts'
 import { ICON_BYTES_MAX, type IconOwner, replaceIcon, setIcon } from '#features/basics/images/icons.ts'
 import { confirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
@@ -16,6 +17,7 @@ import { html, type Markup } from '#web/ui/html.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { buttonForm, fileField, form, passwordField } from '#web/ui/parts/fields.ts'
 import { face } from '#web/ui/parts/lists.ts'
+import { passkeyButton } from '#web/ui/parts/passkey.ts'
 import { codeField } from '../sign-in/sign-in-views.ts'
 
 type Refused = { refusal?: FormRefusal | undefined }
@@ -67,16 +69,21 @@ export function proofFields(page: PageContext, of: { account: AccountRow; hint?:
   const { t } = page.language
   const { account } = of
   const autocomplete = 'current-password'
+  const passkey = account.passkey_count > 0 && passkeyButton(page, { label: t('passkey.confirm') })
+  // A user without a password confirms in another way.
+  if (account.password_hash === null && account.code_host_id === null) return html`${passkey}`
   const label = account.password_hash === null ? t('confirm.token') : t('field.password')
   // Password managers need the username.
   return html`<input type="text" name="username" value="${account.username}" autocomplete="username" hidden readonly>
 ${passwordField(page, { name: 'password', label, hint: of.hint, autocomplete, errors: errorsOf(of) })}
-${account.totp_secret !== null && codeField(page, t('security.code'), of)}`
+${hasSecondFactor(account) && codeField(page, t('security.code'), of)}
+${passkey}`
 }
 
 /** Returns the values of `proofFields`. */
 export function proofOf(field: (name: string) => string): OwnerProof {
-  const [password, code] = [field('password'), field('code')]
+  const [password, code, passkey] = [field('password'), field('code'), field('passkey')]
+  if (passkey !== '') return { passkey }
   return { ...(password === '' ? {} : { password }), ...(code === '' ? {} : { code }) }
 }
 
@@ -87,14 +94,16 @@ const Proof = Type.Object({ password: PasswordField, code: Type.Optional(CodeFie
 
 /** Checks the password, which users must enter again before they change who owns the account. */
 export async function confirm({ accounts, viewer, field }: OwnRequest): Promise<Outcome> {
-  await confirmOwner(accounts, viewer, checkValues(Proof, { password: field('password'), ...proofOf(field) }))
+  const proof = proofOf(field)
+  const { passkey } = proof
+  await confirmOwner(accounts, viewer, passkey === undefined ? checkValues(Proof, { password: '', ...proof }) : proof)
   return {}
 }
 
 /** Whether the user has confirmed lately that they own the account. */
 export const hasConfirmed = ({ deps, viewer }: OwnRequest): Promise<boolean> => isConfirmed(deps.db, viewer, deps.now())
 
-export type ProofQuestion = { hasCode: boolean } | undefined
+export type ProofQuestion = { hasCode: boolean; hasPasskey: boolean } | undefined
 
 /**
  * Returns the password field of a confirmation, or undefined if the session has confirmed its owner lately: the commands
@@ -102,14 +111,19 @@ export type ProofQuestion = { hasCode: boolean } | undefined
  */
 export async function proofQuestion(request: OwnRequest, { refusal }: Refused = {}): Promise<ProofQuestion> {
   const isRefused = refusal !== undefined && isProofRefused(refusal)
-  return !isRefused && (await hasConfirmed(request)) ? undefined : { hasCode: request.account.totp_secret !== null }
+  return !isRefused && (await hasConfirmed(request)) ? undefined : questionOf(request.account)
 }
+
+const questionOf = (account: AccountRow): ProofQuestion => ({
+  hasCode: hasSecondFactor(account),
+  hasPasskey: account.passkey_count > 0,
+})
 
 /** Asks for the password again, for a page with the command `confirm`. */
 export function confirmForm(page: PageContext, of: { account: AccountRow; path: string } & Refused): Markup {
   const { t } = page.language
   const content = html`${proofFields(page, of)}
 <div><button class="main" name="do" value="confirm">${t('confirm.send')}</button></div>`
-  return html`<p class="soft">${t('confirm.text')}</p>
+  return html`<p class="soft">${t(of.account.password_hash === null ? 'confirm.owner' : 'confirm.text')}</p>
 ${form(page, { action: pathTo(page, of.path), content })}`
 }

@@ -13,12 +13,12 @@ import type { FormState, Outcome } from '#web/kit/forms/form-page.ts'
 import { checkValues, type FormRefusal } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
-import { html, type Markup } from '#web/ui/html.ts'
-import { type PageContext, pathTo } from '#web/ui/page-context.ts'
+import { html } from '#web/ui/html.ts'
+import { pathTo } from '#web/ui/page-context.ts'
 import { form, hiddenField } from '#web/ui/parts/fields.ts'
-import { note } from '#web/ui/parts/lists.ts'
 import { showSettings } from '../account-layout.ts'
 import { codeField } from '../sign-in/sign-in-views.ts'
+import { showBackupCodes } from './backup-codes.ts'
 import { qrCode } from './qr-code.ts'
 
 const Confirmation = Type.Object({ flow: FlowField, code: CodeField })
@@ -29,10 +29,10 @@ export const TWO_FACTOR = {
   start: async (request: OwnRequest): Promise<Outcome> =>
     showSetUp(request, await startTwoFactor(request.accounts, request.viewer.id)),
   enable: async (request: OwnRequest): Promise<Outcome> => {
-    const { accounts, viewer, page, t, field } = request
+    const { accounts, viewer, field } = request
     const values = checkValues(Confirmation, { flow: field('flow'), code: field('code') })
     const codes = await enableTwoFactor(accounts, { viewer, ...values })
-    return showSettings(request, { title: t('backup-codes'), body: backupCodesView(page, codes) })
+    return showBackupCodes(request, codes, 'backup-codes.on')
   },
   disable: async ({ accounts, viewer, field }: OwnRequest): Promise<Outcome> => {
     await disableTwoFactor(accounts, { viewer, ...checkValues(Removal, { code: field('code') }) })
@@ -79,14 +79,4 @@ ${codeField(page, t('two-factor.code'), { refusal })}
 ${form(page, { action: path, content })}
 </section>`
   return showSettings(request, { title: t('two-factor'), body, refusal })
-}
-
-function backupCodesView(page: PageContext, codes: readonly string[]): Markup {
-  const { t } = page.language
-  return html`<section class="section">
-${note(page, 'good', html`<p>${t('backup-codes.on')}</p>`, { role: 'status' })}
-<p>${t('backup-codes.text')}</p>
-<ul class="codes mono">${codes.map((code) => html`<li>${code}</li>`)}</ul>
-<p><a class="button main" href="${pathTo(page, PATHS.security)}">${t('backup-codes.kept')}</a></p>
-</section>`
 }

@@ -1,5 +1,6 @@
 // Views of sign-in, sign-up and password reset.
 
+import type { SecondFactors } from '#features/people/accounts/sign-in/sign-in.ts'
 import { errorsOf, type FormRefusal } from '#web/kit/forms/read-form.ts'
 import { PATHS, returnPath } from '#web/kit/paths.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
@@ -7,6 +8,7 @@ import { mailKey } from '#web/ui/mail-texts.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { checkbox, type FormErrors, form, hiddenField, passwordField, textField } from '#web/ui/parts/fields.ts'
 import { note, slip } from '#web/ui/parts/lists.ts'
+import { passkeyButton } from '#web/ui/parts/passkey.ts'
 import { messages } from '../account-layout.ts'
 import { type CaptchaState, captchaField } from './captcha.ts'
 
@@ -27,6 +29,7 @@ export function signInView(
     name: string
     returnTo: string
     isOpen: boolean
+    hasPasskeys: boolean
     /** Whether the user can undo the pending deletion of the account. */
     canUndo?: boolean
   },
@@ -35,11 +38,12 @@ export function signInView(
   const errors = errorsOf(of)
   const hasFocus = of.refusal === undefined && of.name === ''
   const fields = html`${hiddenField('return', of.returnTo)}
-${textField(page, { name: 'username', label: t('field.name-or-email'), value: of.name, maxLength: 254, autocomplete: 'username', isName: true, hasFocus, errors })}
+${textField(page, { name: 'username', label: t('field.name-or-email'), value: of.name, maxLength: 254, autocomplete: of.hasPasskeys ? 'username webauthn' : 'username', isName: true, hasFocus, errors })}
 ${passwordField(page, { name: 'password', label: t('field.password'), autocomplete: 'current-password', errors })}
 ${of.canUndo && checkbox({ name: 'undo_deletion', value: 'yes', isChecked: true, label: t('sign-in.undo-deletion') })}
 ${captchaField(page, of.captcha)}
-<button class="main">${t('sign-in')}</button>`
+<button class="main">${t('sign-in')}</button>
+${of.hasPasskeys && passkeyButton(page, { label: t('passkey.sign-in'), hasAutofill: true })}`
   return slip(html`<h1>${t('sign-in')}</h1>
 ${messages(page, of)}
 ${of.captcha.isBarred ? warning(page, t('sign-in.barred')) : form(page, { action: pathTo(page, PATHS.signIn), content: fields })}
@@ -49,15 +53,17 @@ ${of.isOpen && html`<p class="soft">${t('sign-in.no-account')} ${link(page, PATH
 
 export function signInCodeView(
   page: PageContext,
-  of: { flow: string; returnTo: string; refusal?: FormRefusal | undefined },
+  of: { flow: string; returnTo: string; factors: SecondFactors; refusal?: FormRefusal | undefined },
 ): Markup {
   const { t } = page.language
+  const { hasApp, hasPasskey } = of.factors
   const content = html`${hiddenField('return', of.returnTo)}
 ${hiddenField('flow', of.flow)}
-${codeField(page, t('field.code'), of, of.refusal === undefined)}
-<button class="main">${t('sign-in')}</button>`
+${codeField(page, hasApp ? t('field.code') : t('field.backup-code'), of, of.refusal === undefined)}
+<button class="main">${t('sign-in')}</button>
+${hasPasskey && passkeyButton(page, { label: t('passkey.sign-in') })}`
   return slip(html`<h1>${t('second-factor')}</h1>
-<p class="soft">${t('second-factor.text')}</p>
+<p class="soft">${t(hasApp ? 'second-factor.text' : 'second-factor.passkey')}</p>
 ${messages(page, of)}
 ${form(page, { action: pathTo(page, PATHS.signInCode), content })}
 <p class="soft">${link(page, PATHS.signIn, t('second-factor.again'))}</p>`)

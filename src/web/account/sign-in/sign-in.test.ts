@@ -250,10 +250,10 @@ test('sends page assets as immutable, compressed if the browser supports it, wit
   const { body } = await visitor(t).get(SIGN_IN)
   const paths = new Set([...body.matchAll(/"(\/assets\/[^"#]+)/g)].map(([, path = '']) => path))
   const style = [...paths].find((path) => path.endsWith('.css')) ?? ''
-  assert.equal(paths.size, 4)
+  assert.equal(paths.size, 5)
   // The style sheet refers to two fonts in the same folder.
   for (const [name] of (await t.anyone.get(style)).body.matchAll(/[\w.-]+\.woff2/g)) paths.add(`/assets/${name}`)
-  assert.equal(paths.size, 6)
+  assert.equal(paths.size, 7)
   for (const path of paths) {
     const answer = await t.anyone.get(path)
     assert.deepEqual([answer.statusCode, answer.headers['access-control-allow-credentials']], [200, undefined], path)

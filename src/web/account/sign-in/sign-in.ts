@@ -4,9 +4,12 @@ import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import { clientOf } from '#features/people/accounts/account-deps.ts'
+import { hasPasskeys } from '#features/people/accounts/passkeys/ceremonies.ts'
+import { parsePasskey } from '#features/people/accounts/passkeys/requests.ts'
+import { signInWithPasskey } from '#features/people/accounts/passkeys/sign-in-with-passkey.ts'
 import { CodeField, FlowField, PasswordField, SignInName } from '#features/people/accounts/requests.ts'
 import { signOut } from '#features/people/accounts/sessions/delete-session.ts'
-import { signIn, signInWithCode } from '#features/people/accounts/sign-in/sign-in.ts'
+import { readSecondFactors, signIn, signInWithCode } from '#features/people/accounts/sign-in/sign-in.ts'
 import { ApiError } from '#lib/errors.ts'
 import { attempt, checkValues, type FormRefusal } from '#web/kit/forms/read-form.ts'
 import type { Pages } from '#web/kit/pages.ts'
@@ -18,10 +21,16 @@ import { signedInView, signInCodeView, signInView } from './sign-in-views.ts'
 
 const Credentials = Type.Object({ username: SignInName, password: PasswordField })
 const SecondFactor = Type.Object({ flow: FlowField, code: CodeField })
-const LABELS = { username: 'The name', password: 'The password', code: 'The code', challenge: 'The captcha' }
+const LABELS = {
+  username: 'The name',
+  password: 'The password',
+  code: 'The code',
+  passkey: 'The passkey',
+  challenge: 'The captcha',
+}
 
 export function signInPages(pages: Pages): void {
-  pages.open('GET', PATHS.signIn, 'showSignIn', openSignIn, { api: 'signIn signInWithSecondFactor' })
+  pages.open('GET', PATHS.signIn, 'showSignIn', openSignIn, { api: 'signIn signInWithSecondFactor signInWithPasskey' })
   pages.open('POST', PATHS.signIn, 'sendSignIn', sendCredentials)
   pages.open('POST', PATHS.signInCode, 'sendSignInCode', sendCode)
   pages.open('POST', PATHS.signOut, 'sendSignOut', async ({ deps, cookie, viewer, reply, redirect, field }) => {
@@ -42,17 +51,19 @@ async function sendCredentials(request: PageRequest): Promise<FastifyReply> {
   const { accounts, cookie, req, reply, field } = request
   const returnTo = field('return')
   let canUndo = false
+  const undoDeletion = field('undo_deletion') === 'yes'
   const { value, refusal } = await attempt(async () => {
+    const checkUndo = (error: unknown): never => {
+      canUndo = error instanceof ApiError && error.details?.['can_undo'] === true
+      throw error
+    }
+    if (field('passkey') !== '') return usePasskey(request, undoDeletion).catch(checkUndo)
     const { username: name, password } = checkValues(Credentials, {
       username: field('username'),
       password: field('password'),
     })
-    const undoDeletion = field('undo_deletion') === 'yes'
     const credentials = { name, password, challenge: challengeOf(request), undoDeletion, client: clientOf(req) }
-    return signIn(accounts, credentials).catch((error: unknown) => {
-      canUndo = error instanceof ApiError && error.details?.['can_undo'] === true
-      throw error
-    })
+    return signIn(accounts, credentials).catch(checkUndo)
   }, LABELS)
   if (refusal !== undefined) {
     const name = field('username').slice(0, 254)
@@ -68,6 +79,7 @@ async function sendCode(request: PageRequest): Promise<FastifyReply> {
   const { accounts, cookie, req, reply, field } = request
   const [flow, returnTo] = [field('flow'), field('return')]
   const { value, refusal } = await attempt(async () => {
+    if (field('passkey') !== '') return usePasskey(request, false)
     const values = checkValues(SecondFactor, { flow, code: field('code') })
     return signInWithCode(accounts, { ...values, client: clientOf(req) })
   }, LABELS)
@@ -77,6 +89,14 @@ async function sendCode(request: PageRequest): Promise<FastifyReply> {
   return redirectAfterSignIn(request, returnTo)
 }
 
+/** Signs in with the passkey in the form. */
+const usePasskey = async ({ accounts, req, field }: PageRequest, undoDeletion: boolean) =>
+  signInWithPasskey(accounts, {
+    credential: parsePasskey('assertion', field('passkey')),
+    undoDeletion,
+    client: clientOf(req),
+  })
+
 async function showSignIn(
   request: PageRequest,
   shown: { name: string; returnTo: string; refusal?: FormRefusal; canUndo?: boolean },
@@ -84,12 +104,22 @@ async function showSignIn(
   const { accounts, deps, page, show } = request
   const isOpen = (await getSettings(accounts)).registration !== 'closed'
   const captcha = captchaState(deps.config)
-  const body = signInView(page, { ...shown, captcha, isOpen, notice: noticeOf(request) })
+  const body = signInView(page, {
+    ...shown,
+    captcha,
+    isOpen,
+    hasPasskeys: hasPasskeys(deps.config),
+    notice: noticeOf(request),
+  })
   return show({ title: page.language.t('sign-in'), body, refusal: shown.refusal, widget: captcha.widget })
 }
 
-function showCode({ page, show }: PageRequest, shown: { flow: string; returnTo: string; refusal?: FormRefusal }) {
-  return show({ title: page.language.t('second-factor'), body: signInCodeView(page, shown), refusal: shown.refusal })
+async function showCode(
+  { accounts, page, show }: PageRequest,
+  shown: { flow: string; returnTo: string; refusal?: FormRefusal },
+): Promise<FastifyReply> {
+  const body = signInCodeView(page, { ...shown, factors: await readSecondFactors(accounts, shown.flow) })
+  return show({ title: page.language.t('second-factor'), body, refusal: shown.refusal })
 }
 
 /**

@@ -1,7 +1,7 @@
 // One account: its state, and the decisions about it.
 
 import type { FastifyReply } from 'fastify'
-import { isSuspended } from '#features/basics/access/accounts.ts'
+import { hasSecondFactor, isSuspended } from '#features/basics/access/accounts.ts'
 import { badgesOf } from '#features/basics/access/permissions.ts'
 import { listOrganizationsOf } from '#features/people/accounts/administration/queries.ts'
 import { type Consent, listConsents } from '#features/people/accounts/terms/queries.ts'
@@ -107,7 +107,7 @@ function factsPart(
       t('ops.account.seen'),
       figures.seen === null ? t('ops.accounts.never') : timeAgo(page.language, figures.seen, page.now),
     ],
-    [t('ops.account.two-factor'), account.totp_secret === null ? t('ops.off') : t('ops.on')],
+    [t('ops.account.two-factor'), hasSecondFactor(account) ? t('ops.on') : t('ops.off')],
     [t('ops.account.sessions'), number(figures.sessions)],
     [t('ops.account.tokens'), number(figures.tokens)],
     [
@@ -164,7 +164,7 @@ function decisionsPart(page: PageContext, { account }: ManagedAccount, isOwn: bo
         ['username', t('ops.account.username'), false],
         ['email', t('ops.account.email.change'), false],
         ['password-link', t('ops.account.link'), false],
-        ...(account.totp_secret === null ? [] : [['two-factor', t('ops.account.two-factor.reset'), true] as const]),
+        ...(!hasSecondFactor(account) ? [] : [['two-factor', t('ops.account.two-factor.reset'), true] as const]),
         exporting,
         ['sign-out', t('ops.account.sign-out'), true],
         ...(isOwn ? [] : suspensions),

@@ -1,5 +1,6 @@
 // The first steps of an instance: the progress with links, name, registration, demo, and the settings of the environment.
 
+import { hasSecondFactor } from '#features/basics/access/accounts.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { SettingsPatch } from '#features/basics/settings/requests.ts'
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
@@ -126,7 +127,7 @@ const PAGES: Record<FirstStep['step'], string> = {
 /** Renders all steps, with a link and a reason each. */
 function checklistPart({ page, account, t }: OwnRequest, { settings, done }: Steps): Markup {
   const rows = done.map(({ step, done: isDone }) => {
-    const path = step === 'two_factor' && account.totp_secret === null ? PATHS.security : PAGES[step]
+    const path = step === 'two_factor' && !hasSecondFactor(account) ? PATHS.security : PAGES[step]
     const spoken = t(isDone ? 'publish.checklist.done' : 'publish.checklist.open')
     return html`<li class="${isDone ? 'done' : 'todo'}">${icon(page, isDone ? 'ok' : 'circle')}<span><a href="${pathTo(page, path)}">${t(`operate.first-step.${step}`)}</a><span class="vh"> (${spoken})</span></span><small>${t(`operate.first-step.${step}.text`)}</small></li>`
   })

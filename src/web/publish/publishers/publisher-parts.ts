@@ -19,6 +19,7 @@ import { formPart } from '#web/ui/parts/actions.ts'
 import { buttonForm, passwordField, selectField, textField } from '#web/ui/parts/fields.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'
 import { note } from '#web/ui/parts/lists.ts'
+import { passkeyButton } from '#web/ui/parts/passkey.ts'
 
 const NAME = { autocomplete: 'off', isName: true } as const
 const FIELDS = fields(NewPublisher, {
@@ -106,6 +107,7 @@ async function newPublisher(request: OwnRequest, state: FormState, { overview, n
 ${FIELDS.controls(page, state)}
 ${question !== undefined && passwordField(page, { name: 'password', label: t('work.your-password'), hint: t('publishers.password.hint'), autocomplete: 'current-password', errors: state.errors })}
 ${question?.hasCode === true && textField(page, { name: 'code', label: t('work.your-code'), value: '', autocomplete: 'one-time-code', isCode: true, errors: state.errors })}
+${question?.hasPasskey === true && passkeyButton(page, { label: t('passkey.confirm') })}
 <div class="line"><button class="main" name="do" value="add">${t('publishers.add')}</button></div>`
   const of = { id: 'new-publisher', title: t('publishers.new'), text: t('publishers.may', { name }) }
   return formPart(page, { ...of, path, content })

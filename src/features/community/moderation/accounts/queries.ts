@@ -1,5 +1,6 @@
 // The list of accounts for moderators, with the facts by which they recognize accounts that belong together.
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { HAS_SECOND_FACTOR } from '#features/basics/access/accounts.ts'
 import { PLACEHOLDER_ID } from '#features/basics/access/placeholder.ts'
 import { listAccountFigures } from '#features/people/accounts/administration/queries.ts'
 import { describeUserAgent } from '#features/people/accounts/sessions/user-agent.ts'
@@ -84,7 +85,7 @@ function matches(filter: AccountFilter, { searchesEmail, now }: Reading): RawBui
   if (suspended !== undefined) add(sql`${suspendedAt(now)} = ${suspended}`)
   if (waiting !== undefined) add(sql`account.awaits_approval = ${waiting}`)
   if (published !== undefined) add(sql`${HAS_PUBLISHED} = ${published}`)
-  if (two_factor !== undefined) add(sql`(account.totp_secret is not null) = ${two_factor}`)
+  if (two_factor !== undefined) add(sql`${HAS_SECOND_FACTOR} = ${two_factor}`)
   if (from !== undefined) add(sql`account.created >= ${from}`)
   if (before !== undefined) add(sql`account.created < ${before}`)
   if (email_domain !== undefined)

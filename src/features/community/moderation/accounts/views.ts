@@ -1,6 +1,6 @@
 // Response schemas of the list of accounts.
 import Type, { type Static } from 'typebox'
-import { isSuspended } from '#features/basics/access/accounts.ts'
+import { hasSecondFactor, isSuspended } from '#features/basics/access/accounts.ts'
 import type { Viewer } from '#features/basics/access/viewer.ts'
 import { Role } from '#features/people/users/views.ts'
 import { NamedObject, Nullable, Timestamp, toView } from '#lib/schema/schema-parts.ts'
@@ -85,7 +85,7 @@ export function toListedAccountView(
     ...account,
     email: seesEmails(viewer) ? account.email : null,
     email_domain: emailDomain(account),
-    two_factor: account.totp_secret !== null,
+    two_factor: hasSecondFactor(account),
     suspended: isSuspended(account, nowMs),
     waiting: account.awaits_approval,
     public_projects: account.publicProjects,

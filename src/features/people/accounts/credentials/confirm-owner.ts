@@ -1,11 +1,13 @@
 // Requires the password and the two-factor code before changes that could give an account to someone else.
-import { lockAccount } from '#features/basics/access/accounts.ts'
+import { hasSecondFactor, lockAccount } from '#features/basics/access/accounts.ts'
 import type { ConfirmOwner, OwnerProof } from '#features/basics/access/confirm-owner.ts'
 import type { Viewer } from '#features/basics/access/viewer.ts'
 import { type AccountRow, getAccount } from '#features/people/users/queries.ts'
 import { ApiError } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { AccountDeps } from '../account-deps.ts'
+import { parsePasskey } from '../passkeys/requests.ts'
+import { confirmWithPasskey } from '../passkeys/sign-in-with-passkey.ts'
 import { isConfirmed, markConfirmed } from '../sessions/queries.ts'
 import { confirmationGuess } from '../sign-in/sign-in-guard.ts'
 import { useCode } from '../two-factor/codes.ts'
@@ -20,7 +22,12 @@ export function createConfirmOwner(deps: AccountDeps): ConfirmOwner {
 /** Implements `ConfirmOwner`. */
 export async function confirmOwner(deps: AccountDeps, viewer: Viewer, proof: OwnerProof): Promise<void> {
   const { db, guard, now } = deps
-  const { password, code } = proof
+  const { password, code, passkey } = proof
+  if (passkey !== undefined) {
+    await confirmWithPasskey(deps, viewer, parsePasskey('assertion', passkey))
+    await guard.forgive(confirmationGuess(viewer))
+    return markConfirmed(db, viewer, now())
+  }
   if (password === undefined) {
     if (await isConfirmed(db, viewer, now())) return
     throw missing('password', 'Enter the password of your account again')
@@ -29,13 +36,13 @@ export async function confirmOwner(deps: AccountDeps, viewer: Viewer, proof: Own
   const wrong = account.password_hash === null ? 'The token does not belong to your account' : 'The password is wrong'
   const guess = confirmationGuess(viewer)
   await guard.attempt(guess, wrong, async () => (await isOwners(deps, account, password, viewer)) || undefined)
-  if (account.totp_secret !== null) {
+  if (hasSecondFactor(account)) {
     if (code === undefined && (await isConfirmed(db, viewer, now()))) return
     if (code === undefined) throw missing('code', 'Two-factor sign-in is enabled. Enter a code as well.')
     await guard.attempt(guess, WRONG_CODE, () =>
       transaction(deps, async (tx) => {
         const locked = await lockAccount(tx, account.id)
-        return locked.totp_secret === null || (await useCode(tx, locked, { code, now: now() })) || undefined
+        return !hasSecondFactor(locked) || (await useCode(tx, locked, { code, now: now() })) || undefined
       }),
     )
   }

@@ -14,6 +14,8 @@ export const FLOW_LIFETIME_MS = {
   sign_in_second_factor: HOUR_MS / 2,
   set_up_totp: HOUR_MS / 2,
   undo_email_change: 7 * 24 * HOUR_MS,
+  use_passkey: HOUR_MS / 4,
+  add_passkey: HOUR_MS / 4,
 } as const
 
 export type FlowKind = keyof typeof FLOW_LIFETIME_MS
@@ -26,10 +28,10 @@ const UNDO_FLOWS_MAX = 2_000
 /** Only `insertFlow` writes `data`, and always an object. */
 export type Flow = { account_id: string; data: Record<string, unknown> }
 
-/** Creates a flow and returns its secret. */
+/** Creates a flow and returns its secret. `accountId` is null if the flow only finds out the account. */
 export async function insertFlow(
   db: Db,
-  flow: { kind: FlowKind; accountId: string; data?: Record<string, unknown>; now: number },
+  flow: { kind: FlowKind; accountId: string | null; data?: Record<string, unknown>; now: number },
 ): Promise<string> {
   const { secret, hash } = newSecret()
   const { kind, accountId, data = {}, now } = flow
@@ -38,6 +40,7 @@ export async function insertFlow(
     .insertInto('account_flow')
     .values({ token_hash: hash, kind, account_id: accountId, data: JSON.stringify(data), expires })
     .execute()
+  if (accountId === null) return secret
   const max = kind === 'undo_email_change' ? UNDO_FLOWS_MAX : FLOWS_MAX
   await sql`delete from account_flow where account_id = ${accountId} and kind = ${kind} and token_hash in (
     select token_hash from account_flow where account_id = ${accountId} and kind = ${kind}
@@ -60,8 +63,8 @@ export function findFlow(db: Db, kind: FlowKind, { secret, now }: Secret): Promi
 }
 
 /** Deletes and returns the flow with this secret. Of concurrent calls, only one gets it. */
-export function takeFlow(tx: Tx, kind: FlowKind, { secret, now }: Secret): Promise<Flow | undefined> {
-  return tx
+export function takeFlow(db: Db, kind: FlowKind, { secret, now }: Secret): Promise<Flow | undefined> {
+  return db
     .deleteFrom('account_flow')
     .where('token_hash', '=', hashToken(secret))
     .where('kind', '=', kind)

@@ -118,8 +118,8 @@ async function giveBackAll(counters: Counters, counts: Guess['counts']): Promise
   for (const { key, max } of counts) await counters.giveBackHit(key, { max, windowMs: WINDOW_MS })
 }
 
-export function invalidCredentials(description: string): ApiError {
-  return new ApiError('invalid_credentials', description)
+export function invalidCredentials(description: string, cause?: unknown): ApiError {
+  return new ApiError('invalid_credentials', description, { cause })
 }
 
 const tooMany = (retryAfterMs: number): ApiError => retryLater('Too many failed sign-ins', retryAfterMs)

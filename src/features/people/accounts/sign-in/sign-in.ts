@@ -1,9 +1,9 @@
 // Sign-in with a password, and with a two-factor code if the account requires it. With a temporary password, the user
 // chooses another password first.
-import { lockAccountOrLeaving, lockAnyAccount } from '#features/basics/access/accounts.ts'
+import { hasSecondFactor, lockAccountOrLeaving, lockAnyAccount } from '#features/basics/access/accounts.ts'
 import { ownerAt } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
-import type { AccountRow } from '#features/people/users/queries.ts'
+import { type AccountRow, findAccount } from '#features/people/users/queries.ts'
 import { addressKey } from '#lib/address-key.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
 import { transaction } from '#platform/cache/transaction.ts'
@@ -33,7 +33,7 @@ type SignIn = {
 }
 
 /** A completed sign-in, or the flow with which the user sets a password in place of a temporary one. */
-type SignedIn = { session: SessionView } | { flow: string; needs: 'new-password' }
+export type SignedIn = { session: SessionView } | { flow: string; needs: 'new-password' }
 
 /**
  * Signs in, or starts a flow if the account requires a two-factor code or another password. Such a flow does not reset the
@@ -60,7 +60,7 @@ export async function signIn(
     const isUnchanged = locked?.password_hash === account.password_hash && locked.totp_secret === account.totp_secret
     if (locked === undefined || !isUnchanged) throw invalidCredentials(REFUSAL)
     requireActive(locked, now())
-    if (account.totp_secret === null) return openSession(tx, changed, { account: locked, client, undo, now: now() })
+    if (!hasSecondFactor(locked)) return openSession(tx, changed, { account: locked, client, undo, now: now() })
     await requireUndoing(tx, locked, undo)
     const flow = { kind: 'sign_in_second_factor', accountId: account.id, data: { undo_deletion: undo } } as const
     return { flow: await insertFlow(tx, { ...flow, now: now() }), needs: 'code' as const }
@@ -102,6 +102,19 @@ export async function signInWithCode(
   return result
 }
 
+/** The ways to complete a sign-in, besides backup codes. */
+export type SecondFactors = { hasApp: boolean; hasPasskey: boolean }
+
+/** Returns what can complete the sign-in with this flow. An unknown flow expects a code, which then is wrong. */
+export async function readSecondFactors(
+  { db, now }: Pick<AccountDeps, 'db' | 'now'>,
+  secret: string,
+): Promise<SecondFactors> {
+  const flow = await findFlow(db, 'sign_in_second_factor', { secret, now: now() })
+  const account = flow && (await findAccount(db, flow.account_id))
+  return { hasApp: account?.totp_secret !== null, hasPasskey: (account?.passkey_count ?? 0) > 0 }
+}
+
 /** Runs the same statement for an unknown name, so that its time reveals nothing. */
 async function guessOf(
   db: Db,
@@ -111,7 +124,7 @@ async function guessOf(
   return signInGuess({ account, address: client.ip, isKnown, what })
 }
 
-async function finish(deps: AccountDeps, accountId: string, client: Client): Promise<void> {
+export async function finish(deps: AccountDeps, accountId: string, client: Client): Promise<void> {
   await deps.guard.forgiveSignIns({ account: accountId, address: client.ip })
   recordEvent(deps, 'account.signed_in', { account_id: accountId })
 }
@@ -120,7 +133,7 @@ async function finish(deps: AccountDeps, accountId: string, client: Client): Pro
  * Undoes a pending deletion, creates a session and records the sign-in. If the password is temporary, only creates a flow to
  * set another password, because a session could keep the temporary password.
  */
-async function openSession(
+export async function openSession(
   tx: Tx,
   changed: ChangeSet,
   { account, client, undo, now }: { account: AccountRow; client: Client; undo: boolean; now: number },
@@ -138,9 +151,9 @@ async function openSession(
 }
 
 /** Records a failed sign-in of an existing account. Unknown names are not stored, because users also type passwords there. */
-async function recordRefusal(
+export async function recordRefusal(
   db: Db,
-  { accountId, client, because }: { accountId: string; client: Client; because: 'password' | 'code' },
+  { accountId, client, because }: { accountId: string; client: Client; because: 'password' | 'code' | 'passkey' },
 ): Promise<void> {
   await recordAudit(db, {
     action: 'account.sign_in_refused',

@@ -4,9 +4,10 @@ import { requireViewer } from '#features/basics/authentication/access-control.ts
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import type { AccountDeps } from '../account-deps.ts'
-import { TwoFactorConfirmation, TwoFactorRemoval } from '../requests.ts'
-import { BackupCodes, TwoFactorSecret } from '../views.ts'
-import { disableTwoFactor, enableTwoFactor, startTwoFactor } from './switch-two-factor.ts'
+import { BackupCodeRenewal, TwoFactorConfirmation, TwoFactorRemoval } from '../requests.ts'
+import { BackupCodeCount, BackupCodes, TwoFactorSecret } from '../views.ts'
+import { countBackupCodes } from './codes.ts'
+import { disableTwoFactor, enableTwoFactor, renewBackupCodes, startTwoFactor } from './switch-two-factor.ts'
 
 export function twoFactorRoutes(app: App, deps: AccountDeps): void {
   app.post('/auth/2fa/get_secret', {
@@ -39,5 +40,29 @@ export function twoFactorRoutes(app: App, deps: AccountDeps): void {
       body: TwoFactorRemoval,
     },
     handler: (req): Promise<void> => disableTwoFactor(deps, { ...req.body, viewer: requireViewer(req) }),
+  })
+  backupCodeRoutes(app, deps)
+}
+
+function backupCodeRoutes(app: App, deps: AccountDeps): void {
+  app.get('/auth/2fa/backup-codes', {
+    config: { auth: { scope: ['USER_AUTH_WRITE'] } },
+    schema: {
+      operationId: 'countBackupCodes',
+      summary: 'Get the number of unused backup codes',
+      response: { 200: BackupCodeCount },
+    },
+    handler: async (req) => ({ remaining: await countBackupCodes(deps.db, requireViewer(req).id) }),
+  })
+  app.post('/auth/2fa/backup-codes', {
+    config: { auth: { scope: ['USER_AUTH_WRITE'] }, cost: COSTS.password, errors: ['401 invalid_credentials'] },
+    schema: {
+      operationId: 'renewBackupCodes',
+      summary: 'Replace the backup codes',
+      description: 'The previous codes stop working. The new codes cannot be read again.',
+      body: BackupCodeRenewal,
+      response: { 200: BackupCodes },
+    },
+    handler: async (req) => ({ backup_codes: await renewBackupCodes(deps, requireViewer(req), req.body ?? {}) }),
   })
 }

@@ -1,5 +1,5 @@
 // Enables two-factor sign-in in two steps, and disables it.
-import { lockAccount, lockOtherProtectedAdmins } from '#features/basics/access/accounts.ts'
+import { hasSecondFactor, lockAccount, lockOtherProtectedAdmins } from '#features/basics/access/accounts.ts'
 import type { OwnerProof } from '#features/basics/access/confirm-owner.ts'
 import type { Viewer } from '#features/basics/access/viewer.ts'
 import { type Actor, actorOf } from '#features/basics/audit/actor.ts'
@@ -89,8 +89,8 @@ export async function disableTwoFactor(deps: AccountDeps, { viewer, code, passwo
       const account = await lockAccount(tx, accountId)
       if (account.totp_secret === null) throw notOn()
       if (!(await useCode(tx, account, { code, now: deps.now() }))) return undefined
-      if (account.role === 'admin') await lockOtherProtectedAdmins(tx, accountId, deps.now())
-      await removeSecondFactor(tx, changed, account, { actor: actorOf(viewer) })
+      if (isLastFactor(account)) await lockOtherProtectedAdmins(tx, accountId, deps.now())
+      await removeSecondFactor(tx, changed, accountId, { actor: actorOf(viewer) })
       return true
     }),
   )
@@ -104,30 +104,43 @@ async function disableByProof(deps: AccountDeps, viewer: Viewer, proof: OwnerPro
   await transaction(deps, async (tx, changed) => {
     const account = await lockAccount(tx, viewer.id)
     if (account.totp_secret !== totp_secret) throw notOn()
-    if (account.role === 'admin') await lockOtherProtectedAdmins(tx, viewer.id, deps.now())
-    await removeSecondFactor(tx, changed, account, { actor: actorOf(viewer) })
+    if (isLastFactor(account)) await lockOtherProtectedAdmins(tx, viewer.id, deps.now())
+    await removeSecondFactor(tx, changed, viewer.id, { actor: actorOf(viewer) })
   })
 }
 
-/**
- * Disables two-factor sign-in and deletes incomplete sign-ins, which would wait for a code.
- * @throws ApiError `invalid_input` if it is not enabled
- */
+const isLastFactor = ({ role, passkey_count }: { role: string; passkey_count: number }): boolean =>
+  role === 'admin' && passkey_count === 0
+
+/** Removes the authenticator app and, without passkeys, the backup codes and incomplete sign-ins. Notifies the user. */
 export async function removeSecondFactor(
   tx: Tx,
   changed: ChangeSet,
-  { id, totp_secret }: { id: string; totp_secret: string | null },
+  id: string,
   { actor, details = {} }: { actor: Actor; details?: { reason?: string } },
 ): Promise<void> {
-  if (totp_secret === null) throw notOn()
   changed.add('user', id)
   changed.add('viewer', id)
   await removeTwoFactor(tx, id)
-  await deleteFlows(tx, id, ['sign_in_second_factor'])
   await enqueue(tx, 'accounts.send-mail', { kind: 'two-factor-removed', account_id: id })
   const subject = { kind: 'user', id } as const
   await recordAudit(tx, { action: 'account.two_factor_disabled', actor, subject, details })
 }
 
-const notOn = (): ApiError => invalidInput('Two-factor sign-in is not enabled')
+/**
+ * Replaces the backup codes and returns the new ones.
+ * @throws ApiError like `confirmOwner`, `invalid_input` without two-factor sign-in
+ */
+export async function renewBackupCodes(deps: AccountDeps, viewer: Viewer, proof: OwnerProof): Promise<string[]> {
+  await confirmOwner(deps, viewer, proof)
+  return transaction(deps, async (tx) => {
+    const account = await lockAccount(tx, viewer.id)
+    if (!hasSecondFactor(account)) throw notOn()
+    const subject = { kind: 'user', id: viewer.id } as const
+    await recordAudit(tx, { action: 'account.backup_codes_renewed', actor: actorOf(viewer), subject })
+    return replaceBackupCodes(tx, viewer.id)
+  })
+}
+
+export const notOn = (): ApiError => invalidInput('Two-factor sign-in is not enabled')
 const alreadyOn = (): ApiError => invalidInput('Two-factor sign-in is already enabled')

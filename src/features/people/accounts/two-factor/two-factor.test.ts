@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { ALL_SCOPES } from '#features/basics/access/scopes.ts'
+import { hashToken } from '#lib/access/tokens.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import { testApp } from '#test/support/app/test-app.ts'
 import {
@@ -49,7 +50,7 @@ test('turning it on gives a secret, six backup codes and a message', async () =>
   assert.equal(answer.statusCode, 200)
   const codes: string[] = answer.json().backup_codes
   assert.equal(new Set(codes).size, 6)
-  for (const code of codes) assert.match(code, /^[0-9A-Za-z]{11}$/)
+  for (const code of codes) assert.match(code, /^[2-9a-hjkmnp-z]{4}(-[2-9a-hjkmnp-z]{4}){2}$/)
   assert.equal((await t.as(member).get('/v3/user')).json().has_totp, true)
   assert.equal((await mailsTo(t, member.email, /two-factor sign-in is on/)).length, 1)
   assertError(await t.as(member).post(SECRET), 400, 'invalid_input')
@@ -133,14 +134,47 @@ test('a flow works once, also at the same moment, and for half an hour', async (
 
 test('a backup code works once, also at the same moment', async () => {
   const member = await protectedMember()
-  const [code = '', ...rest] = member.backupCodes
-  // Codes are random, and some have no letter that could be in the wrong case.
-  const other = rest.find((each) => each !== each.toUpperCase()) ?? ''
+  const [code = '', other = '', third = ''] = member.backupCodes
   const flows = [await startSignIn(member), await startSignIn(member)]
   assert.deepEqual(statuses(await Promise.all(flows.map((flow) => withCode(flow, code)))), [200, 401])
   assertError(await withCode(await startSignIn(member), code), 401, 'invalid_credentials')
-  assertError(await withCode(await startSignIn(member), other.toUpperCase()), 401, 'invalid_credentials')
-  assert.equal((await withCode(await startSignIn(member), other)).statusCode, 200)
+  assertError(await withCode(await startSignIn(member), `${other.slice(0, -1)}?`), 401, 'invalid_credentials')
+  assert.equal((await withCode(await startSignIn(member), other.toUpperCase().replaceAll('-', ' '))).statusCode, 200)
+  assert.equal((await withCode(await startSignIn(member), third.replaceAll('-', ''))).statusCode, 200)
+  const notices = await mailsTo(t, member.email, /backup code was used/)
+  assert.match(notices.at(-1) ?? '', /Remaining backup codes: 3/)
+  assert.equal(notices.length, 3)
+})
+
+test('codes of earlier versions work as they were shown', async () => {
+  const member = await protectedMember()
+  const code = 'aB3dE5gH7jK'
+  await t.deps.db
+    .insertInto('backup_code')
+    .values({ account_id: member.id, code_hash: hashToken(code) })
+    .execute()
+  assertError(await withCode(await startSignIn(member), code.toLowerCase()), 401, 'invalid_credentials')
+  assert.equal((await withCode(await startSignIn(member), code)).statusCode, 200)
+})
+
+const CODES = '/_internal/auth/2fa/backup-codes'
+
+test('backup codes are counted and renewed, and the previous ones stop working', async () => {
+  const member = await protectedMember()
+  const remaining = async () => (await t.as(member).get(CODES)).json().remaining
+  assert.equal(await remaining(), 6)
+  await withCode(await startSignIn(member), member.backupCodes[0] ?? '')
+  assert.equal(await remaining(), 5)
+  const renewed = await t.as(member).post(CODES)
+  assert.equal(renewed.statusCode, 200, renewed.body)
+  assert.equal(await remaining(), 6)
+  assertError(await withCode(await startSignIn(member), member.backupCodes[1] ?? ''), 401, 'invalid_credentials')
+  assert.equal((await withCode(await startSignIn(member), renewed.json().backup_codes[0])).statusCode, 200)
+  t.advance(10 * MINUTE_MS + 1)
+  assertError(await t.as(member).post(CODES), 401, 'unauthorized', 'password')
+  assertError(await t.as(member).post(CODES, { password: PASSWORD }), 401, 'unauthorized', 'code')
+  const plain = await makeMember(t)
+  assertError(await t.as(plain).post(CODES), 400, 'invalid_input')
 })
 
 test('wrong codes count as failed sign-ins, and the right password does not forgive them', async () => {

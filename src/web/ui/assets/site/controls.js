@@ -142,6 +142,9 @@ each('[data-rate]', (field) => {
   })
 })
 
+// Loads the script of an element that few pages have.
+each('[data-script]', ({ dataset: { script } }) => import(script))
+
 // Scrolls to the current tab if the row of tabs is wider than the window.
 each('.tabs [aria-current]', (tab) => tab.scrollIntoView({ block: 'nearest', inline: 'center' }))
 
