@@ -27,6 +27,7 @@ create table account (
   awaits_approval boolean default false not null,
   language text,
   passkey_count smallint default 0 not null,
+  sign_in_providers text[] default '{}'::text[] not null,
   constraint account_bio_check CHECK ((char_length(bio) <= 160)),
   constraint account_language_check CHECK (((language ~ '^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$'::text) AND (char_length(language) <= 35))),
   constraint account_passkey_count_check CHECK (((passkey_count >= 0) AND (passkey_count <= 20))),
@@ -66,7 +67,7 @@ create table account_flow (
   data jsonb default '{}'::jsonb not null,
   expires timestamp with time zone not null,
   constraint account_flow_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
-  constraint account_flow_kind_check CHECK ((kind = ANY (ARRAY['verify_email'::text, 'reset_password'::text, 'sign_in_second_factor'::text, 'set_up_totp'::text, 'undo_email_change'::text, 'use_passkey'::text, 'add_passkey'::text]))),
+  constraint account_flow_kind_check CHECK ((kind = ANY (ARRAY['verify_email'::text, 'reset_password'::text, 'sign_in_second_factor'::text, 'set_up_totp'::text, 'undo_email_change'::text, 'use_passkey'::text, 'add_passkey'::text, 'provider_sign_in'::text, 'provider_sign_up'::text]))),
   constraint account_flow_pkey PRIMARY KEY (token_hash)
 );
 
@@ -79,6 +80,19 @@ create table account_origin (
   constraint account_origin_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
   constraint account_origin_event_check CHECK ((event = ANY (ARRAY['sign_up'::text, 'sign_in'::text]))),
   constraint account_origin_pkey PRIMARY KEY (account_id, event)
+);
+
+create table account_provider (
+  provider text not null,
+  subject text not null,
+  account_id text collate "C" not null,
+  name text not null,
+  created timestamp with time zone default now() not null,
+  last_used timestamp with time zone,
+  constraint account_provider_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint account_provider_account_key UNIQUE (account_id, provider),
+  constraint account_provider_name_check CHECK ((length(name) <= 256)),
+  constraint account_provider_pkey PRIMARY KEY (provider, subject)
 );
 
 create table advisory (

@@ -1,6 +1,8 @@
 // Faults of the settings and of the data folder, and the command itself. src/features/operation/doctor/ tests the rest.
 import assert from 'node:assert/strict'
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
@@ -8,6 +10,7 @@ import type { Finding } from '#features/operation/doctor/finding.ts'
 import { testDatabase } from '#test/support/app/database.ts'
 import { commandHere } from '#test/support/processes/command-here.ts'
 import { checkFolder } from './check-folder.ts'
+import { checkProviders } from './check-providers.ts'
 import { checkSettings } from './check-settings.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'depot-doctor-'))
@@ -56,6 +59,34 @@ describe('settings', () => {
     await readable.fix?.()
     assert.equal(statSync(open.path).mode & 0o777, 0o640)
     assert.deepEqual(found({}, open).findings, [])
+  })
+})
+
+describe('sign-in providers', () => {
+  const found = async (issuer: string) => {
+    const client = { client_id: 'a', client_secret: 'b' }
+    const list = [
+      { kind: 'oidc', id: 'campus', name: 'Campus', issuer, ...client },
+      { kind: 'github', ...client },
+    ]
+    const { config } = checkSettings({ DATA_DIR: folder, SIGN_IN_PROVIDERS: JSON.stringify(list) }, undefined)
+    return checkProviders(config ?? assert.fail('The settings are refused'))
+  }
+
+  test('sign_in_provider names the service and its callback URL', async () => {
+    const server = createServer((req, res) => {
+      const issuer = `http://${req.headers.host}`
+      const document = { issuer, authorization_endpoint: `${issuer}/in`, token_endpoint: `${issuer}/token` }
+      res.setHeader('content-type', 'application/json').end(JSON.stringify(document))
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    assert.deepEqual(await found(issuer), [])
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+    const findings = await found(issuer)
+    assert.deepEqual(codes(findings), ['sign_in_provider'])
+    assert.match(findings[0]?.message ?? '', /Campus .*\/account\/sign-in\/callback\/campus/)
   })
 })
 

@@ -17,6 +17,7 @@ import type { Config } from '#platform/config/config.ts'
 import type { SettingsFile } from '#platform/config/settings-file.ts'
 import type { Deps } from '#ports/deps.ts'
 import { checkFolder } from './check-folder.ts'
+import { checkProviders } from './check-providers.ts'
 import { checkSchema } from './check-schema.ts'
 import { checkSettings } from './check-settings.ts'
 
@@ -56,6 +57,7 @@ async function examine(env: Env, file: SettingsFile | undefined, options: Option
   const { config, findings } = checkSettings(env, file)
   await note(findings)
   if (config === undefined) return report
+  await note(await checkProviders(config))
   try {
     // Opening the folder corrects its own mode.
     const exists = statSync(config.dataDir, { throwIfNoEntry: false })?.isDirectory() === true

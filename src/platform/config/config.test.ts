@@ -55,6 +55,7 @@ test('an empty environment gives a service for this machine alone that needs not
     requireVerifiedEmail: false,
     captcha: undefined,
     codeHostApiUrl: undefined,
+    signInProviders: [],
     leakReportKeysUrl: undefined,
     tokenDaysMax: 0,
   })

@@ -3,6 +3,7 @@ import type { Secret } from '#lib/access/secret.ts'
 import type { OutgoingRules } from '#platform/outgoing/rules.ts'
 import type { CiIssuer } from './ci-issuers.ts'
 import type { Env } from './env.ts'
+import type { SignInProvider } from './sign-in-providers.ts'
 
 /** `directUrl`: the database itself, if `url` is a pooler in transaction mode. */
 export type DatabaseConfig =
@@ -124,6 +125,7 @@ export type Config = {
     leakReportKeysUrl: string | undefined
     /** Maximum lifetime of new access tokens; 0: no limit of the operator. */
     tokenDaysMax: number
+    signInProviders: readonly SignInProvider[]
     /** Without trailing slash. */
     codeHostApiUrl: string | undefined
   }

@@ -1,6 +1,7 @@
 // Settings of accounts: registration, captcha, email, the audit log, builds and the change feed.
 import { parseCiIssuers } from './ci-issuers.ts'
 import { isMailbox, isMailServerAddress, isOriginList, isScriptAddress } from './env-values.ts'
+import { parseSignInProviders } from './sign-in-providers.ts'
 import { address, choice, count, optional, optionalFlag } from './variable.ts'
 
 export const ACCOUNT_VARIABLES = {
@@ -119,6 +120,14 @@ export const ACCOUNT_VARIABLES = {
     must: 'at most 10 origins such as https://host or https://*.host, separated by spaces',
     example: 'https://assets.captcha.example.org https://*.captcha.example.org',
     check: isOriginList,
+  }),
+  SIGN_IN_PROVIDERS: optional({
+    description:
+      'Services whose accounts sign in, as a JSON list of {kind, client_id, client_secret, id, name, issuer}; kind: google, github, gitlab, discord or oidc. See docs/operators/sign-in.md. Default: none.',
+    must: 'a JSON list of at most 10 services with different IDs, each with a kind, client_id and client_secret; oidc also needs name and an https issuer',
+    example: '[{"kind": "github", "client_id": "client-id", "client_secret": "client-secret"}]',
+    secret: true,
+    check: (value) => parseSignInProviders(value) !== undefined,
   }),
   CODE_HOST_API_URL: address({
     description:

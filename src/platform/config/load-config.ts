@@ -11,6 +11,7 @@ import { DEFAULT_CI_ISSUERS, parseCiIssuers } from './ci-issuers.ts'
 import type { BackupTarget, CaptchaWidget, Config, FilesConfig, MailConfig, ScannerConfig } from './config.ts'
 import { Env, VARIABLES } from './env.ts'
 import { parseBackupBucket, parseLoaderMetadata, parsePatterns } from './env-values.ts'
+import { parseSignInProviders } from './sign-in-providers.ts'
 import { VERSION } from './version.ts'
 
 const CONNECTIONS_PER_ADDRESS = 512
@@ -312,6 +313,7 @@ function accountsConfig(env: Env): Config['accounts'] {
     tokenDaysMax: env.PAT_MAX_DAYS,
     requireVerifiedEmail: env.REQUIRE_VERIFIED_EMAIL ?? env.SMTP_URL !== undefined,
     captcha: hasCaptcha ? { verifyUrl, secret: new Secret(captchaSecret), widget: captchaWidget(env) } : undefined,
+    signInProviders: env.SIGN_IN_PROVIDERS === undefined ? [] : (parseSignInProviders(env.SIGN_IN_PROVIDERS) ?? []),
     codeHostApiUrl: env.CODE_HOST_API_URL === undefined ? undefined : normalAddress(env.CODE_HOST_API_URL),
   }
 }

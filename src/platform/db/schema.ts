@@ -46,6 +46,7 @@ export interface Account {
   revision: Generated<number>;
   role: Generated<'developer' | 'moderator' | 'admin'>;
   service_of: string | null;
+  sign_in_providers: Generated<string[]>;
   suspended_at: Timestamp | null;
   suspended_until: Timestamp | null;
   suspension_reason: string | null;
@@ -72,7 +73,7 @@ export interface AccountFlow {
   account_id: string | null;
   data: Generated<Json>;
   expires: Timestamp;
-  kind: 'verify_email' | 'reset_password' | 'sign_in_second_factor' | 'set_up_totp' | 'undo_email_change' | 'use_passkey' | 'add_passkey';
+  kind: 'verify_email' | 'reset_password' | 'sign_in_second_factor' | 'set_up_totp' | 'undo_email_change' | 'use_passkey' | 'add_passkey' | 'provider_sign_in' | 'provider_sign_up';
   token_hash: Buffer;
 }
 
@@ -82,6 +83,15 @@ export interface AccountOrigin {
   at: Timestamp;
   event: 'sign_up' | 'sign_in';
   user_agent: string;
+}
+
+export interface AccountProvider {
+  account_id: string;
+  created: Generated<Timestamp>;
+  last_used: Timestamp | null;
+  name: string;
+  provider: string;
+  subject: string;
 }
 
 export interface Advisory {
@@ -1262,6 +1272,7 @@ export interface DB {
   account_deletion: AccountDeletion;
   account_flow: AccountFlow;
   account_origin: AccountOrigin;
+  account_provider: AccountProvider;
   advisory: Advisory;
   advisory_hash: AdvisoryHash;
   advisory_number: AdvisoryNumber;

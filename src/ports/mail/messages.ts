@@ -95,6 +95,17 @@ export function passkeyRemovedMail(context: MailContext & { name: string }): Mai
   return securityMail(context, 'passkey was deleted', `The passkey "${context.name}" of your account was deleted.`)
 }
 
+/** `name`: name of the provider. */
+export function providerLinkedMail(context: MailContext & { name: string }): MailContent {
+  const sentence = `An account of ${context.name} was linked to your account. It can sign in to your account.`
+  return securityMail(context, 'account has a new link for sign-in', sentence)
+}
+
+export function providerUnlinkedMail(context: MailContext & { name: string }): MailContent {
+  const sentence = `The link of your account to ${context.name} was removed.`
+  return securityMail(context, 'account lost a link for sign-in', sentence)
+}
+
 export function backupCodeUsedMail(context: MailContext & { remaining: number }): MailContent {
   const left = context.remaining === 0 ? 'No backup codes are left' : `Remaining backup codes: ${context.remaining}`
   const sentence = `A backup code of your account was used. ${left}. You can create new codes in the security settings.`

@@ -23,6 +23,7 @@ import { securityPages } from './settings/security.ts'
 import { sessionPages } from './settings/sessions.ts'
 import { termsPages } from './settings/terms.ts'
 import { passwordPages, passwordStrengthPages } from './sign-in/passwords.ts'
+import { providerPages } from './sign-in/providers.ts'
 import { signInPages } from './sign-in/sign-in.ts'
 import { checkMailPages, firstAdminPages, signUpPages } from './sign-in/sign-up.ts'
 
@@ -39,6 +40,7 @@ export function accountPages(app: App, web: WebDeps): void {
     checkMailPages(pages)
     firstAdminPages(pages)
     signInPages(pages)
+    providerPages(pages)
     passwordPages(pages)
     passwordStrengthPages(pages)
     authorizePages(pages)

@@ -10,6 +10,7 @@ export const PATHS = {
   ...MAIL_PAGES,
   authorize: AUTHORIZE_PAGE,
   signInCode: '/account/sign-in/code',
+  signInProvider: '/account/sign-in/provider',
   signOut: '/account/sign-out',
   signUp: '/account/sign-up',
   checkMail: '/account/check-mail',

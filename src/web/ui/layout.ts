@@ -77,7 +77,7 @@ function head(context: PageContext, page: Page): Part {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 ${
   page.refresh !== undefined &&
-  html`<meta http-equiv="refresh" content="0; url=${pathTo(context, page.refresh)}">
+  html`<meta http-equiv="refresh" content="0; url=${page.refresh.startsWith('/') ? pathTo(context, page.refresh) : page.refresh}">
 `
 }<title>${title} · ${site.name}</title>
 <link rel="stylesheet" href="${assetHref(context, 'site.css')}">

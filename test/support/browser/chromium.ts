@@ -39,9 +39,13 @@ export type Site = {
   close(): Promise<void>
 }
 
-/** `host`: host of the URL. Browsers create passkeys only for a name. */
-export async function openSite(env: Record<string, string> = {}, host = '127.0.0.1'): Promise<Site> {
-  const port = await freePort()
+/** `host`: host of the URL. Browsers create passkeys only for a name. `fixedPort`: a free port. Default: any free one */
+export async function openSite(
+  env: Record<string, string> = {},
+  host = '127.0.0.1',
+  fixedPort?: number,
+): Promise<Site> {
+  const port = fixedPort ?? (await freePort())
   const url = `http://${host}:${port}`
   const t = await testApp({ env: { BASE_URL: url, REQUIRE_VERIFIED_EMAIL: 'true', ...env } })
   await t.app.listen({ host: '127.0.0.1', port })

@@ -187,6 +187,10 @@ export async function leaveEverything(db: Db, person: Account, other: Account): 
       is_synced: false,
     })
     .execute()
+  await db
+    .insertInto('account_provider')
+    .values({ account_id, provider: 'github', subject: newId(), name: 'planted' })
+    .execute()
   await db.insertInto('backup_code').values({ account_id, code_hash: hash() }).execute()
   const former = { teams: [], follows: [{ project_id: theirs.id }], versions: [], applications: [], collections: [] }
   await db

@@ -15,10 +15,12 @@ import type { Person } from '../factories/factories.ts'
 import type { Owned } from '../factories/team-factories.ts'
 import { publisherToken } from '../factories/token-factories.ts'
 import type { Receiver } from '../stand-ins/receiver.ts'
+import { answerAs } from '../stand-ins/sign-in-service.ts'
 import { enableTwoFactor, type Member, PASSWORD, signIn, totpCode } from './account-steps.ts'
 import { addPasskey, signInWithPasskey } from './authenticator.ts'
 import { form, modJar, versionData } from './forms.ts'
 import { exchange, getCode, getToken, makeApplication } from './oauth-steps.ts'
+import { visitor } from './visitor.ts'
 
 /** `acts`: does everything for the account. `limited`: works, but cannot change the project of the group any more. */
 export type Use = 'acts' | 'limited' | 'nothing'
@@ -78,6 +80,7 @@ export async function makeAccessItems(world: AccessWorld): Promise<Record<Access
     ...(await oauthItems(world)),
     ...(await linkItems(world)),
     passkeys: await passkeyItem(world),
+    provider_links: await providerItem(world),
     secret_feeds: await feedItem(world),
     code_host: await codeHostItem(world),
     service_tokens: await serviceTokenItem(world),
@@ -135,6 +138,20 @@ async function feedItem({ t, member }: AccessWorld): Promise<AccessItem> {
 async function passkeyItem({ t, member }: AccessWorld): Promise<AccessItem> {
   const { authenticator } = await addPasskey(t, member)
   return { use: async () => worksIf((await signInWithPasskey(t, authenticator)).statusCode === 200) }
+}
+
+/** Needs the provider `github` of `startSignInService` in the settings. */
+async function providerItem({ t, member }: AccessWorld): Promise<AccessItem> {
+  const code = newId()
+  const link = await answerAs(visitor(t, member.token), { provider: 'github', purpose: 'link', code })
+  assert.equal(link.headers.location, '/account/security?done=provider-linked', link.body)
+  return {
+    // The member has two-factor sign-in, so that the page asks for the code.
+    use: async () => {
+      const answer = await answerAs(visitor(t), { provider: 'github', purpose: 'sign-in', code })
+      return worksIf(answer.statusCode === 200 && answer.body.includes('name="code"'))
+    },
+  }
 }
 
 async function codeHostItem(world: AccessWorld): Promise<AccessItem> {

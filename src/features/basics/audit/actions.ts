@@ -13,6 +13,8 @@ export const AUDIT_ACTIONS = [
   'account.backup_codes_renewed',
   'account.passkey_added',
   'account.passkey_removed',
+  'account.provider_linked',
+  'account.provider_unlinked',
   'account.code_host_linked',
   'account.code_host_unlinked',
   'account.changed',

@@ -115,6 +115,9 @@ const queriesOf = (accountId: string, config: FilesConfig): Record<string, RawBu
     from webhook where account_id = ${accountId} or created_by = ${accountId} order by created`,
   passkeys: sql`
     select id, name, is_synced, created, last_used from passkey where account_id = ${accountId} order by created`,
+  sign_in_providers: sql`
+    select provider, subject, name, created, last_used
+    from account_provider where account_id = ${accountId} order by created`,
   follow_feed: sql`select created from follow_feed where account_id = ${accountId}`,
   reports: sql`
     select id, report_type, item_type, item_id, body, created, closed

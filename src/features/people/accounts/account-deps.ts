@@ -1,6 +1,7 @@
 import type { Deps } from '#ports/deps.ts'
 import type { CodeHost } from './code-host/code-host.ts'
 import { createPasswords, type Passwords } from './passwords/passwords.ts'
+import { createProviderClients, type ProviderClients } from './providers/provider-client.ts'
 import type { Client } from './sessions/queries.ts'
 import { createSignInGuard, type SignInGuard } from './sign-in/sign-in-guard.ts'
 
@@ -10,11 +11,17 @@ export type AccountDeps = Pick<Deps, 'db' | 'cache' | 'counters' | 'config' | 'l
   guard: SignInGuard
   /** Undefined if no code host is configured. */
   codeHost: CodeHost | undefined
+  providers: ProviderClients
 }
 
 /** Creates the dependencies that all routes and pages share. The caller must close `passwords`. */
-export function createAccountDeps(deps: Omit<AccountDeps, 'passwords' | 'guard'>): AccountDeps {
-  return { ...deps, passwords: createPasswords(), guard: createSignInGuard(deps) }
+export function createAccountDeps(deps: Omit<AccountDeps, 'passwords' | 'guard' | 'providers'>): AccountDeps {
+  return {
+    ...deps,
+    passwords: createPasswords(),
+    guard: createSignInGuard(deps),
+    providers: createProviderClients(deps),
+  }
 }
 
 /** Returns the IP address and the user agent of a request. */

@@ -34,7 +34,11 @@ declare module '#platform/jobs/queue.ts' {
           had_two_factor?: boolean
           changed_at?: number
         }
-      | { kind: 'passkey-added' | 'passkey-removed'; account_id: string; name: string }
+      | {
+          kind: 'passkey-added' | 'passkey-removed' | 'provider-linked' | 'provider-unlinked'
+          account_id: string
+          name: string
+        }
       | { kind: 'backup-code-used'; account_id: string }
       | { kind: 'token-created'; account_id: string; token_id: string }
       | { kind: 'token-leaked'; account_id: string; token_kind: TokenKind; url: string | null }
@@ -117,6 +121,10 @@ const COMPOSERS: { [Kind in MailJob['kind']]: (mail: Mail, job: MailJob & { kind
   'two-factor-removed': ({ context }) => messages.twoFactorRemovedMail(context),
   'passkey-added': ({ context }, { name }) => messages.passkeyAddedMail({ ...context, name }),
   'passkey-removed': ({ context }, { name }) => messages.passkeyRemovedMail({ ...context, name }),
+  'provider-linked': ({ deps, context }, { name }) =>
+    messages.providerLinkedMail({ ...context, name: providerName(deps, name) }),
+  'provider-unlinked': ({ deps, context }, { name }) =>
+    messages.providerUnlinkedMail({ ...context, name: providerName(deps, name) }),
   'backup-code-used': async ({ deps, account, context }) =>
     messages.backupCodeUsedMail({ ...context, remaining: await countBackupCodes(deps.db, account.id) }),
   approved: ({ account, context }) => (account.awaits_approval ? undefined : messages.approvedMail(context)),
@@ -142,6 +150,9 @@ const COMPOSERS: { [Kind in MailJob['kind']]: (mail: Mail, job: MailJob & { kind
   'token-leaked': ({ context }, { token_kind, url }) =>
     messages.tokenLeakedMail({ ...context, tokenKind: token_kind, url }),
 }
+
+const providerName = ({ config }: MailDeps, id: string): string =>
+  config.accounts.signInProviders.find((provider) => provider.id === id)?.name ?? id
 
 async function compose<Kind extends MailJob['kind']>(
   deps: MailDeps,

@@ -5,6 +5,7 @@ import { accessTokenRoutes } from './access-tokens/routes.ts'
 import type { AccountDeps } from './account-deps.ts'
 import { credentialRoutes } from './credentials/routes.ts'
 import { passkeyRoutes } from './passkeys/routes.ts'
+import { providerRoutes } from './providers/routes.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import { signInRoutes } from './sign-in/routes.ts'
 import { signUpRoutes } from './sign-up/routes.ts'
@@ -21,6 +22,7 @@ export function accountRoutes(app: App, deps: AccountDeps): void {
     credentialRoutes(scope, deps)
     twoFactorRoutes(scope, deps)
     passkeyRoutes(scope, deps)
+    providerRoutes(scope, deps)
     sessionRoutes(scope, deps)
     accessTokenRoutes(scope, deps)
     termsRoutes(scope, deps)

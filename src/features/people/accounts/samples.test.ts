@@ -110,6 +110,14 @@ export const SAMPLES: Record<string, Sample> = {
   verifyEmail: { body: async (w) => ({ flow: await mailedFlow(w) }) },
   enableTwoFactor: { body: firstCode },
   disableTwoFactor: { body: async (w) => ({ code: (await enableTwoFactor(w.t, await asMember(w))).backupCodes[0] }) },
+  unlinkSignInProvider: {
+    at: { provider: () => 'github' },
+    body: {},
+    before: async ({ t, id }) => {
+      const link = { account_id: await id('owner'), provider: 'github', subject: newId(), name: 'Mira' }
+      await t.deps.db.insertInto('account_provider').values(link).execute()
+    },
+  },
   renewBackupCodes: { before: async (w) => void (await ownPasskey(w)), body: {} },
   signInWithPasskey: { body: usedPasskey },
   confirmWithPasskey: { body: usedPasskey },

@@ -45,6 +45,14 @@ const ENDS: Readonly<Record<AccessKind, End>> = {
   undo_links: flows('undo_email_change'),
   passkeys: ({ tx, changed, accountId, since }, isNewer) =>
     deletePasskeys(tx, changed, isNewer ? { accountId, since } : { accountId }),
+  provider_links: async (ending, isNewer) => {
+    const { tx, changed, accountId } = ending
+    await sql`delete from account_provider where ${createdBy(ending, 'account_id', isNewer)}`.execute(tx)
+    await sql`update account set sign_in_providers = array(
+      select provider from account_provider where account_id = ${accountId} order by provider)
+      where id = ${accountId}`.execute(tx)
+    changed.add('user', accountId)
+  },
   access_tokens: (ending, isNewer) =>
     deleteTokens(ending, 'personal_access_token', createdBy(ending, 'account_id', isNewer)),
   oauth_codes: async ({ tx, accountId }) => {

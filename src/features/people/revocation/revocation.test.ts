@@ -16,20 +16,29 @@ import {
 } from '#test/support/http/access-items.ts'
 import { makeMember, OTHER_PASSWORD } from '#test/support/http/account-steps.ts'
 import { type Receiver, startReceiver } from '#test/support/stand-ins/receiver.ts'
+import { startSignInService } from '#test/support/stand-ins/sign-in-service.ts'
 import { ACCESS_EVENTS, ACCESS_KINDS, type AccessEvent, type AccessKind, type Effect } from './access-table.ts'
 
 let t: TestApp
 let receiver: Receiver
+let service: Awaited<ReturnType<typeof startSignInService>>
 let codeHost: Awaited<ReturnType<typeof startCodeHost>>
 before(async () => {
   receiver = await startReceiver()
   codeHost = await startCodeHost()
-  const env = { OUTGOING_ALLOW: '127.0.0.0/8', CODE_HOST_API_URL: codeHost.url, ACCOUNT_DELETION_DAYS: '14' }
+  service = await startSignInService()
+  const env = {
+    SIGN_IN_PROVIDERS: service.settings,
+    OUTGOING_ALLOW: '127.0.0.0/8',
+    CODE_HOST_API_URL: codeHost.url,
+    ACCOUNT_DELETION_DAYS: '14',
+  }
   t = await testApp({ env })
 })
 after(async () => {
   receiver.close()
   codeHost.close()
+  service.close()
   await t.close()
 })
 

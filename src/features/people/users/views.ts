@@ -86,7 +86,7 @@ export function toPrivateFields(row: AccountRow): PrivateFields {
     email_verified: row.email_verified,
     has_password: row.password_hash !== null,
     has_totp: row.totp_secret !== null,
-    auth_providers: row.code_host_id === null ? [] : ['code-host'],
+    auth_providers: [...(row.code_host_id === null ? [] : ['code-host']), ...row.sign_in_providers],
     allow_friend_requests: row.allow_friend_requests,
     language: row.language,
     payout_handle: row.payout_handle,

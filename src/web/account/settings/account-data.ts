@@ -19,6 +19,7 @@ import { html, type Markup, type Part } from '#web/ui/html.ts'
 import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { buttonForm, form, textField } from '#web/ui/parts/fields.ts'
 import { showSettings } from '../account-layout.ts'
+import { providersOf } from '../sign-in/sign-in.ts'
 import { devicesSection } from './sessions.ts'
 import { confirm, confirmForm, hasConfirmed } from './settings-views.ts'
 
@@ -66,7 +67,7 @@ ${await deletionSection(request, isKnown, refusal)}`
 }
 
 async function deletionSection(
-  { deps, page, viewer, account }: OwnRequest,
+  { accounts, deps, page, viewer, account }: OwnRequest,
   isKnown: boolean,
   refusal?: FormRefusal,
 ): Promise<Markup> {
@@ -80,7 +81,7 @@ async function deletionSection(
   return html`<section class="section" id="delete"><h2>${t('data.delete')}</h2>
 <p>${deletionDays === 0 ? t('data.delete.final') : t('data.delete.undo', { days: deletionDays })}</p>
 ${consequencesList(page, consequences, currency)}
-${isKnown ? form(page, { action: pathTo(page, PATHS.data), content }) : confirmForm(page, { account, refusal, path: PATHS.data })}
+${isKnown ? form(page, { action: pathTo(page, PATHS.data), content }) : confirmForm(page, { account, refusal, path: PATHS.data, providers: providersOf(accounts) })}
 </section>`
 }
 

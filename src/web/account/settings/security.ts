@@ -19,9 +19,11 @@ import { pathTo } from '#web/ui/page-context.ts'
 import { form, textField } from '#web/ui/parts/fields.ts'
 import { badge, note } from '#web/ui/parts/lists.ts'
 import { showSettings } from '../account-layout.ts'
+import { providersOf } from '../sign-in/sign-in.ts'
 import { codeField, endTokensField, newPasswordField } from '../sign-in/sign-in-views.ts'
 import { BACKUP_CODES, backupCodesPart } from './backup-codes.ts'
 import { PASSKEYS, passkeysSection, showRefusedPasskey } from './passkeys.ts'
+import { PROVIDERS, providersSection } from './providers.ts'
 import { confirm, confirmForm, hasConfirmed } from './settings-views.ts'
 import { showRefusedSetUp, TWO_FACTOR } from './two-factor.ts'
 
@@ -42,13 +44,13 @@ export function securityPages(pages: Pages): void {
     path: PATHS.security,
     name: 'showSecurity',
     shows: 'Email address, password, passkeys, two-factor sign-in, backup codes',
-    api: 'changeEmail resendVerification changePassword startTwoFactor enableTwoFactor disableTwoFactor countBackupCodes renewBackupCodes listPasskeys startPasskey addPasskey renamePasskey deletePasskey confirmWithPasskey',
+    api: 'changeEmail resendVerification changePassword startTwoFactor enableTwoFactor disableTwoFactor countBackupCodes renewBackupCodes listPasskeys startPasskey addPasskey renamePasskey deletePasskey confirmWithPasskey listSignInProviders unlinkSignInProvider',
     load: hasConfirmed,
     show: async (request, isKnown, form) =>
       (await showRefusedSetUp(request, form)) ??
       (await showRefusedPasskey(request, form)) ??
       showSecurity(request, isKnown, form),
-    commands: { confirm, email, link, password, payout, ...TWO_FACTOR, ...BACKUP_CODES, ...PASSKEYS },
+    commands: { confirm, email, link, password, payout, ...TWO_FACTOR, ...BACKUP_CODES, ...PASSKEYS, ...PROVIDERS },
     labels: LABELS,
   })
 }
@@ -85,10 +87,11 @@ async function showSecurity(request: OwnRequest, isKnown: boolean, form: FormSta
     ? securityView(request, form, {
         isRequired,
         passkeys: await passkeysSection(request),
+        providers: await providersSection(request),
         codes: await backupCodesPart(request),
       })
     : html`<section class="section"><h2>${t('confirm')}</h2>
-${confirmForm(page, { account, refusal, path: PATHS.security })}
+${confirmForm(page, { account, refusal, path: PATHS.security, providers: providersOf(request.accounts) })}
 </section>`
   return showSettings(request, { title: t('settings.security'), body, refusal })
 }
@@ -96,7 +99,7 @@ ${confirmForm(page, { account, refusal, path: PATHS.security })}
 function securityView(
   { page, viewer, account, deps, t }: OwnRequest,
   state: FormState,
-  { isRequired, passkeys, codes }: { isRequired: boolean; passkeys: Part; codes: Part },
+  { isRequired, passkeys, providers, codes }: { isRequired: boolean; passkeys: Part; providers: Part; codes: Part },
 ): Markup {
   const { errors } = state
   const action = pathTo(page, PATHS.security)
@@ -130,6 +133,7 @@ ${send(email)}
 ${send(password)}
 </section>
 ${passkeys}
+${providers}
 <section class="section"><h2>${t('two-factor')}</h2>
 ${viewer.withheldRole !== undefined && note(page, 'warn', html`<p>${t('refusal.two-factor')}</p>`)}
 ${

@@ -13,11 +13,12 @@ import type { Outcome } from '#web/kit/forms/form-page.ts'
 import { checkValues, errorsOf, type FormRefusal, uploadedImage } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { fileSize } from '#web/ui/format.ts'
-import { html, type Markup } from '#web/ui/html.ts'
+import { attributes, html, type Markup } from '#web/ui/html.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { buttonForm, fileField, form, passwordField } from '#web/ui/parts/fields.ts'
 import { face } from '#web/ui/parts/lists.ts'
 import { passkeyButton } from '#web/ui/parts/passkey.ts'
+import { providerButtons } from '../sign-in/provider-buttons.ts'
 import { codeField } from '../sign-in/sign-in-views.ts'
 
 type Refused = { refusal?: FormRefusal | undefined }
@@ -120,10 +121,17 @@ const questionOf = (account: AccountRow): ProofQuestion => ({
 })
 
 /** Asks for the password again, for a page with the command `confirm`. */
-export function confirmForm(page: PageContext, of: { account: AccountRow; path: string } & Refused): Markup {
+export function confirmForm(
+  page: PageContext,
+  of: { account: AccountRow; path: string; providers: readonly { id: string; name: string }[] } & Refused,
+): Markup {
   const { t } = page.language
+  const { account } = of
+  const linked = of.providers.filter(({ id }) => account.sign_in_providers.includes(id))
+  const hasPassword = account.password_hash !== null || account.code_host_id !== null
   const content = html`${proofFields(page, of)}
-<div><button class="main" name="do" value="confirm">${t('confirm.send')}</button></div>`
-  return html`<p class="soft">${t(of.account.password_hash === null ? 'confirm.owner' : 'confirm.text')}</p>
-${form(page, { action: pathTo(page, of.path), content })}`
+<div><button class="main" name="do" value="confirm"${!hasPassword && attributes({ hidden: true })}>${t('confirm.send')}</button></div>`
+  return html`<p class="soft">${t(account.password_hash === null ? 'confirm.owner' : 'confirm.text')}</p>
+${form(page, { action: pathTo(page, of.path), content })}
+${!hasPassword && !hasSecondFactor(account) && providerButtons(page, { providers: linked, purpose: 'confirm', returnTo: of.path })}`
 }

@@ -11,6 +11,7 @@ import { note, slip } from '#web/ui/parts/lists.ts'
 import { passkeyButton } from '#web/ui/parts/passkey.ts'
 import { messages } from '../account-layout.ts'
 import { type CaptchaState, captchaField } from './captcha.ts'
+import { providerButtons } from './provider-buttons.ts'
 
 type Common = { notice?: string | undefined; refusal?: FormRefusal | undefined; captcha: CaptchaState }
 
@@ -30,6 +31,7 @@ export function signInView(
     returnTo: string
     isOpen: boolean
     hasPasskeys: boolean
+    providers: readonly { id: string; name: string }[]
     /** Whether the user can undo the pending deletion of the account. */
     canUndo?: boolean
   },
@@ -47,6 +49,7 @@ ${of.hasPasskeys && passkeyButton(page, { label: t('passkey.sign-in'), hasAutofi
   return slip(html`<h1>${t('sign-in')}</h1>
 ${messages(page, of)}
 ${of.captcha.isBarred ? warning(page, t('sign-in.barred')) : form(page, { action: pathTo(page, PATHS.signIn), content: fields })}
+${providerButtons(page, { providers: of.providers, purpose: 'sign-in', returnTo: of.returnTo })}
 <p class="soft">${link(page, PATHS.forgotPassword, t('sign-in.forgotten'))}</p>
 ${of.isOpen && html`<p class="soft">${t('sign-in.no-account')} ${link(page, PATHS.signUp, t('sign-up'), of.returnTo)}</p>`}`)
 }
@@ -139,6 +142,9 @@ export function signUpView(
     hasPrivacy: boolean
     /** Version that the user agreed to. */
     agreed: number | undefined
+    /** Sign-in at a provider that replaces the password. */
+    provider?: { flow: string; text: string } | undefined
+    providers: readonly { id: string; name: string }[]
   },
 ): Markup {
   const { t } = page.language
@@ -152,6 +158,11 @@ function signUpForm(page: PageContext, of: Parameters<typeof signUpView>[1]): Pa
   if (of.captcha.isBarred) return [messages(page, of), warning(page, t('sign-up.barred'))]
   const errors = errorsOf(of)
   const content = html`${hiddenField('return', of.returnTo)}
+${
+  of.provider !== undefined &&
+  html`${hiddenField('provider_flow', of.provider.flow)}
+<p>${of.provider.text}</p>`
+}
 ${of.emailKey !== '' && hiddenField('email_key', of.emailKey)}
 ${of.invitation !== undefined && textField(page, { name: 'invitation', label: t('sign-up.invitation'), hint: t('sign-up.invitation.hint'), value: of.invitation, maxLength: 256, isCode: true, errors })}
 ${accountFields(page, of)}
@@ -160,7 +171,12 @@ ${captchaField(page, of.captcha)}
 ${of.terms !== undefined && termsField(page, { ...of, terms: of.terms, errors })}
 ${of.isApproved && html`<p class="soft">${t('sign-up.approval')}</p>`}
 <button class="main">${t('sign-up')}</button>`
-  return [messages(page, of), form(page, { action: pathTo(page, PATHS.signUp), content })]
+  const others = of.provider === undefined ? of.providers : []
+  return [
+    messages(page, of),
+    form(page, { action: pathTo(page, PATHS.signUp), content }),
+    providerButtons(page, { providers: others, purpose: 'sign-in', returnTo: of.returnTo }),
+  ]
 }
 
 /**
@@ -184,12 +200,15 @@ export function termsField(
   })
 }
 
-function accountFields(page: PageContext, of: { username: string; email: string; refusal?: FormRefusal | undefined }) {
+function accountFields(
+  page: PageContext,
+  of: { username: string; email: string; provider?: object | undefined; refusal?: FormRefusal | undefined },
+) {
   const { t } = page.language
   const errors = errorsOf(of)
   return html`${textField(page, { name: 'username', label: t('field.username'), hint: t('field.username.hint'), value: of.username, maxLength: 39, autocomplete: 'username', isName: true, errors })}
 ${textField(page, { type: 'email', name: 'email', label: t('field.email'), hint: t('field.email.hint'), value: of.email, maxLength: 254, autocomplete: 'email', errors })}
-${newPasswordField(page, 'password', t('field.password'), of)}`
+${of.provider === undefined && newPasswordField(page, 'password', t('field.password'), of)}`
 }
 
 export function firstAdminView(

@@ -97,7 +97,11 @@ const usePasskey = async ({ accounts, req, field }: PageRequest, undoDeletion: b
     client: clientOf(req),
   })
 
-async function showSignIn(
+/** The providers of the instance. */
+export const providersOf = ({ providers }: PageRequest['accounts']) =>
+  [...providers.values()].map(({ provider: { id, name } }) => ({ id, name }))
+
+export async function showSignIn(
   request: PageRequest,
   shown: { name: string; returnTo: string; refusal?: FormRefusal; canUndo?: boolean },
 ): Promise<FastifyReply> {
@@ -109,12 +113,13 @@ async function showSignIn(
     captcha,
     isOpen,
     hasPasskeys: hasPasskeys(deps.config),
+    providers: providersOf(accounts),
     notice: noticeOf(request),
   })
   return show({ title: page.language.t('sign-in'), body, refusal: shown.refusal, widget: captcha.widget })
 }
 
-async function showCode(
+export async function showCode(
   { accounts, page, show }: PageRequest,
   shown: { flow: string; returnTo: string; refusal?: FormRefusal },
 ): Promise<FastifyReply> {

@@ -5,6 +5,7 @@ import Type from 'typebox'
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import { clientOf } from '#features/people/accounts/account-deps.ts'
 import { resendVerification } from '#features/people/accounts/credentials/change-email.ts'
+import { getSignUpIdentity } from '#features/people/accounts/providers/sign-up-identity.ts'
 import { FlowField } from '#features/people/accounts/requests.ts'
 import { ACCOUNT_CHECKS, type AccountFields } from '#features/people/accounts/sign-up/create-account.ts'
 import { createFirstAdmin, requireNoAdmin } from '#features/people/accounts/sign-up/create-first-admin.ts'
@@ -17,7 +18,7 @@ import { leavesSite, PATHS, returnPath, withQuery } from '#web/kit/paths.ts'
 import { noticeOf, type PageRequest } from '#web/kit/request.ts'
 import { mailKey } from '#web/ui/mail-texts.ts'
 import { captchaState, challengeOf } from './captcha.ts'
-import { redirectAfterSignIn } from './sign-in.ts'
+import { providersOf, redirectAfterSignIn } from './sign-in.ts'
 import { checkMailView, firstAdminView, sentKeyView, signUpView } from './sign-in-views.ts'
 
 const LABELS = {
@@ -42,11 +43,13 @@ export function signUpPages(pages: Pages): void {
         termsVersion: termsVersionOf(request),
         language: offeredTag(language.tag),
         emailKey: field('email_key') === '' ? undefined : field('email_key'),
+        providerFlow: field('provider_flow') === '' ? undefined : field('provider_flow'),
         honeypot: field('account_consent') !== '',
         client: clientOf(req),
       })
     }, LABELS)
     const checks = { terms_version: () => checkTerms(request) }
+    if (refusal !== undefined && field('provider_flow') !== '') return showSignUp(request, refusal)
     if (refusal !== undefined) return showSignUp(request, await allErrors(request, fields, refusal, checks))
     if (session === undefined) return showSentKey(request, fields.email)
     cookie.write(reply, session)
@@ -97,19 +100,34 @@ function allErrors(
   )
 }
 
-async function showSignUp(request: PageRequest, refusal?: FormRefusal): Promise<FastifyReply> {
+/** `started`: the user came back from a provider and continues with a sign-up. */
+export async function showSignUp(
+  request: PageRequest,
+  refusal?: FormRefusal,
+  started?: { flow: string; returnTo: string },
+): Promise<FastifyReply> {
   const { accounts, deps, viewer, page, show, redirect, query, field, req } = request
   const isGet = req.method !== 'POST'
+  const flow = started?.flow ?? (isGet ? '' : field('provider_flow'))
+  const identity = flow === '' ? undefined : await getSignUpIdentity(accounts, flow).catch(() => undefined)
   if (isGet && viewer !== null) return redirect(returnPath(query('return')))
   const { registration, approve_accounts: isApproved, pages } = await getSettings(accounts)
   const isOpen = registration !== 'closed'
   const captcha = captchaState(deps.config)
   const body = signUpView(page, {
-    username: isGet ? '' : field('username'),
-    email: isGet ? query('email') : field('email'),
+    username: isGet ? (identity?.name ?? '').replaceAll(/[^A-Za-z0-9._-]/g, '').slice(0, 39) : field('username'),
+    email: isGet ? (identity?.email ?? query('email')) : field('email'),
     emailKey: isGet ? query('key') : field('email_key'),
     invitation: registration !== 'invitation' ? undefined : isGet ? query('invitation') : field('invitation'),
-    returnTo: isGet ? query('return') : field('return'),
+    returnTo: started?.returnTo ?? (isGet ? query('return') : field('return')),
+    provider: identity && {
+      flow,
+      text: request.t('sign-up.provider', {
+        provider: accounts.providers.get(identity.provider)?.provider.name ?? identity.provider,
+        name: identity.name,
+      }),
+    },
+    providers: providersOf(accounts),
     refusal,
     captcha,
     isOpen,

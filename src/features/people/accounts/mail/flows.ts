@@ -16,6 +16,8 @@ export const FLOW_LIFETIME_MS = {
   undo_email_change: 7 * 24 * HOUR_MS,
   use_passkey: HOUR_MS / 4,
   add_passkey: HOUR_MS / 4,
+  provider_sign_in: HOUR_MS / 4,
+  provider_sign_up: HOUR_MS / 2,
 } as const
 
 export type FlowKind = keyof typeof FLOW_LIFETIME_MS

@@ -33,7 +33,7 @@ export async function deletePasskey(
       .executeTakeFirst()
     if (deleted === undefined) throw notFound('passkey')
     const rest = { ...account, passkey_count: await countPasskeys(tx, changed, accountId) }
-    requireSignIn(rest)
+    requireSignIn(deps, rest)
     if (!hasSecondFactor(rest)) {
       if (account.role === 'admin') await lockOtherProtectedAdmins(tx, accountId, deps.now())
       await endSecondFactor(tx, accountId)

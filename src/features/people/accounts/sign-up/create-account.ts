@@ -17,7 +17,8 @@ import { emailTaken, findAccountBySignInName } from '../queries.ts'
 export type AccountFields = { username: string; email: string; password: string }
 
 /** A validated account. The password is hashed before the transaction, because hashing takes too long for its locks. */
-type PreparedAccount = { username: string; email: string; passwordHash: string }
+/** `passwordHash`: null if the user signs in with another service. */
+type PreparedAccount = { username: string; email: string; passwordHash: string | null }
 
 /**
  * `caller` is the `addressKey` of the client; absent for the operator. `mayAnswer` counts an answer that an email address has an
@@ -60,6 +61,12 @@ export async function prepareAccount(
   const { username, email, password, isTemporary = false } = fields
   await checkNewAccount(checks, fields, isTemporary)
   return { username, email, passwordHash: await checks.passwords.hash(password, checks.caller) }
+}
+
+/** Validates a new account that signs in with another service, without a password. @throws ApiError like `checkNewAccount` */
+export async function prepareOther(checks: Checks, fields: AccountFields): Promise<PreparedAccount> {
+  await checkNewAccount(checks, fields, true)
+  return { username: fields.username, email: fields.email, passwordHash: null }
 }
 
 /**

@@ -8,13 +8,14 @@ import { transaction } from '#platform/cache/transaction.ts'
 import { enqueue } from '#platform/jobs/queue.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
 import type { AccountDeps } from '../account-deps.ts'
+import { getSignUpIdentity, takeIdentity } from '../providers/sign-up-identity.ts'
 import { recordOrigin } from '../sessions/origins.ts'
 import { type Client, issueSession } from '../sessions/queries.ts'
 import type { SessionView } from '../sessions/views.ts'
 import { checkCaptcha } from '../sign-in/captcha.ts'
 import { checkTermsVersion } from '../terms/check-terms-version.ts'
 import { insertConsent } from '../terms/queries.ts'
-import { type AccountFields, checkNewAccount, createAccount, prepareAccount } from './create-account.ts'
+import { type AccountFields, checkNewAccount, createAccount, prepareAccount, prepareOther } from './create-account.ts'
 import { isEmailKey } from './email-key.ts'
 import { checkMaySignUp, countSignUp, takeInvitation } from './policy.ts'
 import { answerDelayMs, takeAnswer, takeSignUpMail } from './taken-answers.ts'
@@ -30,6 +31,8 @@ type SignUp = {
   /** Version of the Terms that the user agrees to. */
   termsVersion: number | undefined
   language: OfferedTag | undefined
+  /** Secret of a sign-in at a provider, in place of a password. */
+  providerFlow?: string | undefined
   client: Client
 }
 
@@ -39,21 +42,20 @@ type SignUp = {
  * of the address how to continue.
  * @throws ApiError like `checkMaySignUp`, `checkTermsVersion`, `checkCaptcha` and `prepareAccount`
  */
-export async function signUp(
-  deps: AccountDeps,
-  { fields, challenge, honeypot, invitation, emailKey, termsVersion, language, client }: SignUp,
-): Promise<SessionView | undefined> {
+export async function signUp(deps: AccountDeps, of: SignUp): Promise<SessionView | undefined> {
+  const { fields, challenge, honeypot, invitation, emailKey, termsVersion, language, providerFlow, client } = of
   const { config } = deps
   const invited = { email: fields.email, invitation }
   const { needsInvitation } = await checkMaySignUp(deps, { honeypot, invited, address: client.ip })
   const agreed = await checkTermsVersion(deps, termsVersion)
   await checkCaptcha(config.accounts.captcha, { challenge, address: client.ip })
   const now = deps.now()
-  const hasKey = emailKey !== undefined && (await isEmailKey(deps.db, emailKey, { email: fields.email, now }))
-  const prepared = await prepareAccount(
-    hasKey ? { ...deps, caller: addressKey(client.ip) } : checksOf(deps, client.ip),
-    fields,
-  )
+  const identity = providerFlow === undefined ? undefined : await getSignUpIdentity(deps, providerFlow)
+  const hasKey =
+    identity?.email?.toLowerCase() === fields.email.toLowerCase() ||
+    (emailKey !== undefined && (await isEmailKey(deps.db, emailKey, { email: fields.email, now })))
+  const checks = hasKey ? { ...deps, caller: addressKey(client.ip) } : checksOf(deps, client.ip)
+  const prepared = identity === undefined ? await prepareAccount(checks, fields) : await prepareOther(checks, fields)
   if (!hasKey && (await answerDelayMs(deps.counters, client.ip)) > 0) {
     await requestEmailKey(deps, fields.email)
     return undefined
@@ -66,6 +68,8 @@ export async function signUp(
     const details = needsInvitation ? { invitation: await takeInvitation(tx, invited, now) } : {}
     const emailVerified = hasKey || !config.accounts.requireVerifiedEmail
     const accountId = await createAccount(tx, { ...prepared, emailVerified, awaitsApproval, language, now })
+    if (identity !== undefined)
+      await takeIdentity(tx, changed, { accountId, secret: providerFlow ?? '', identity, now })
     if (agreed !== undefined) await insertConsent(tx, { accountId, version: agreed, now })
     const actor = ownerAt(accountId, client)
     await recordAudit(tx, { action: 'account.created', actor, subject: { kind: 'user', id: accountId }, details })
