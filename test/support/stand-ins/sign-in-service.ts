@@ -78,12 +78,15 @@ function exchange(path: string, form: URLSearchParams): Answer {
   return { status: 200, body: token }
 }
 
-type Start = { provider: string; purpose?: 'sign-in' | 'link' | 'confirm'; returnTo?: string }
+type Start = { provider: string; purpose?: 'sign-in' | 'link' | 'confirm'; returnTo?: string; undoDeletion?: boolean }
 
 /** Presses a button for a provider; returns the page of the provider, to which the browser is sent. */
-export async function startAs(person: Visitor, { provider, purpose = 'sign-in', returnTo = '' }: Start): Promise<URL> {
+export async function startAs(
+  person: Visitor,
+  { provider, purpose = 'sign-in', returnTo = '', undoDeletion = false }: Start,
+): Promise<URL> {
   const page = purpose === 'sign-in' ? '/account/sign-in' : '/account/security'
-  const fields = { provider, purpose, return: returnTo }
+  const fields = { provider, purpose, return: returnTo, undo_deletion: undoDeletion ? 'yes' : '' }
   const started = await person.send(page, '/account/sign-in/provider', fields)
   assert.equal(started.statusCode, 200, started.body)
   const url = /http-equiv="refresh" content="0; url=([^"]+)"/.exec(started.body)?.[1] ?? assert.fail(started.body)

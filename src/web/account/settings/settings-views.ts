@@ -12,8 +12,9 @@ import type { Deps } from '#ports/deps.ts'
 import type { Outcome } from '#web/kit/forms/form-page.ts'
 import { checkValues, errorsOf, type FormRefusal, uploadedImage } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
+import { PATHS } from '#web/kit/paths.ts'
 import { fileSize } from '#web/ui/format.ts'
-import { attributes, html, type Markup } from '#web/ui/html.ts'
+import { attributes, html, type Markup, type Part } from '#web/ui/html.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { buttonForm, fileField, form, passwordField } from '#web/ui/parts/fields.ts'
 import { face } from '#web/ui/parts/lists.ts'
@@ -72,7 +73,10 @@ export function proofFields(page: PageContext, of: { account: AccountRow; hint?:
   const autocomplete = 'current-password'
   const passkey = account.passkey_count > 0 && passkeyButton(page, { label: t('passkey.confirm') })
   // A user without a password confirms in another way.
-  if (account.password_hash === null && account.code_host_id === null) return html`${passkey}`
+  if (account.password_hash === null && account.code_host_id === null) {
+    const link = (text: Part) => html`<a href="${pathTo(page, PATHS.security)}">${text}</a>`
+    return passkey !== false ? passkey : html`<p class="soft">${page.language.rich('confirm.elsewhere', { link })}</p>`
+  }
   const label = account.password_hash === null ? t('confirm.token') : t('field.password')
   // Password managers need the username.
   return html`<input type="text" name="username" value="${account.username}" autocomplete="username" hidden readonly>
@@ -130,8 +134,9 @@ export function confirmForm(
   const linked = of.providers.filter(({ id }) => account.sign_in_providers.includes(id))
   const hasPassword = account.password_hash !== null || account.code_host_id !== null
   const content = html`${proofFields(page, of)}
-<div><button class="main" name="do" value="confirm"${!hasPassword && attributes({ hidden: true })}>${t('confirm.send')}</button></div>`
+<div><button class="main" name="do" value="confirm"${attributes({ hidden: !hasPassword })}>${t('confirm.send')}</button></div>`
+  const isForm = hasPassword || account.passkey_count > 0
   return html`<p class="soft">${t(account.password_hash === null ? 'confirm.owner' : 'confirm.text')}</p>
-${form(page, { action: pathTo(page, of.path), content })}
+${isForm && form(page, { action: pathTo(page, of.path), content })}
 ${!hasPassword && !hasSecondFactor(account) && providerButtons(page, { providers: linked, purpose: 'confirm', returnTo: of.path })}`
 }

@@ -19,7 +19,8 @@ let t: TestApp
 let service: Awaited<ReturnType<typeof startSignInService>>
 before(async () => {
   service = await startSignInService()
-  t = await testApp({ env: { SIGN_IN_PROVIDERS: service.settings, REQUIRE_VERIFIED_EMAIL: 'true' } })
+  const env = { SIGN_IN_PROVIDERS: service.settings, REQUIRE_VERIFIED_EMAIL: 'true', ACCOUNT_DELETION_DAYS: '14' }
+  t = await testApp({ env })
 })
 after(async () => {
   service.close()
@@ -192,6 +193,24 @@ test('without a password, the only link stays and confirms the session, and a pa
     await person.send(SECURITY, SECURITY, { do: 'unlink-provider.github' }),
     `${SECURITY}?done=provider-unlinked`,
   )
+})
+
+test('a sign-in undoes the deletion of the account only if the user chooses it', async () => {
+  const member = await makeMember(t)
+  const code = newId()
+  await link(member, code)
+  assert.equal((await t.as(member).delete(`/v3/user/${member.id}`)).statusCode, 204)
+  const refused = await enter(code)
+  assertSays(refused, 403, 'Keep my account and sign in with GitHub')
+  assertLeads(await answerAs(visitor(t), { provider: 'github', code, undoDeletion: true }), '/account')
+})
+
+test('forms that need the owner lead users without a password to the security settings', async () => {
+  const member = await makeMember(t)
+  await link(member, newId())
+  await t.deps.db.updateTable('account').set({ password_hash: null }).where('id', '=', member.id).execute()
+  t.advance(10 * MINUTE_MS + 1)
+  assertSays(await visitor(t, member.token).get('/account/data'), 200, 'Confirm with GitHub')
 })
 
 test('a provider does not confirm an account that has a password or a passkey', async () => {

@@ -7,6 +7,7 @@ import {
   startProvider,
 } from '#features/people/accounts/providers/answer-provider.ts'
 import { CALLBACK_PATH } from '#features/people/accounts/providers/provider-client.ts'
+import { ApiError } from '#lib/errors.ts'
 import { cookieName, cookieOptions } from '#web/kit/cookies.ts'
 import { attempt, type FormRefusal } from '#web/kit/forms/read-form.ts'
 import type { Pages } from '#web/kit/pages.ts'
@@ -35,7 +36,13 @@ async function start(request: PageRequest): Promise<FastifyReply> {
   const { accounts, deps, viewer, reply, page, show, field } = request
   const purpose = PURPOSES.find((each) => each === field('purpose')) ?? 'sign-in'
   const { value, refusal } = await attempt(() =>
-    startProvider(accounts, { id: field('provider'), purpose, viewer, returnTo: field('return') }),
+    startProvider(accounts, {
+      id: field('provider'),
+      purpose,
+      viewer,
+      returnTo: field('return'),
+      undoDeletion: field('undo_deletion') === 'yes',
+    }),
   )
   if (refusal !== undefined) return refuse(request, { purpose, refusal, returnTo: field('return') })
   reply.setCookie(cookieName(deps.config, 'provider'), value.state, {
@@ -56,6 +63,7 @@ async function answer(request: PageRequest): Promise<FastifyReply> {
   reply.clearCookie(name, cookieOptions(deps.config))
   const { pathname, search } = new URL(req.raw.url ?? '', 'http://local')
   const url = `${deps.config.http.baseUrl}${pathname}${search}`
+  let canUndo = false
   const { value, refusal } = await attempt(() =>
     answerProvider(accounts, {
       id: param('provider'),
@@ -64,9 +72,12 @@ async function answer(request: PageRequest): Promise<FastifyReply> {
       cookie: secret,
       viewer,
       client: clientOf(req),
+    }).catch((error: unknown) => {
+      canUndo = error instanceof ApiError && error.details?.['can_undo'] === true
+      throw error
     }),
   )
-  if (refusal !== undefined) return refuse(request, { purpose: viewer === null ? 'sign-in' : 'link', refusal })
+  if (refusal !== undefined) return refuse(request, { purpose: viewer === null ? 'sign-in' : 'link', refusal, canUndo })
   const { returnTo, next } = value
   if (next === 'linked') return redirect(PATHS.security, 'provider-linked')
   if (next === 'confirmed') return redirect(returnPath(returnTo))
@@ -81,9 +92,10 @@ async function answer(request: PageRequest): Promise<FastifyReply> {
 /** Shows the error on the page on which the sign-in began, or a page with a link to it. */
 function refuse(
   request: PageRequest,
-  { purpose, refusal, returnTo = '' }: { purpose: ProviderPurpose; refusal: FormRefusal; returnTo?: string },
+  of: { purpose: ProviderPurpose; refusal: FormRefusal; returnTo?: string; canUndo?: boolean },
 ): Promise<FastifyReply> | FastifyReply {
-  if (purpose === 'sign-in') return showSignIn(request, { name: '', returnTo, refusal })
+  const { purpose, refusal, returnTo = '', canUndo = false } = of
+  if (purpose === 'sign-in') return showSignIn(request, { name: '', returnTo, refusal, canUndo })
   const { page, show, language } = request
   const title = language.t('provider.failed')
   const body = slip(html`<h1>${title}</h1>

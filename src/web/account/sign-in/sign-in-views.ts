@@ -49,7 +49,7 @@ ${of.hasPasskeys && passkeyButton(page, { label: t('passkey.sign-in'), hasAutofi
   return slip(html`<h1>${t('sign-in')}</h1>
 ${messages(page, of)}
 ${of.captcha.isBarred ? warning(page, t('sign-in.barred')) : form(page, { action: pathTo(page, PATHS.signIn), content: fields })}
-${providerButtons(page, { providers: of.providers, purpose: 'sign-in', returnTo: of.returnTo })}
+${providerButtons(page, { providers: of.providers, purpose: 'sign-in', returnTo: of.returnTo, canUndo: of.canUndo })}
 <p class="soft">${link(page, PATHS.forgotPassword, t('sign-in.forgotten'))}</p>
 ${of.isOpen && html`<p class="soft">${t('sign-in.no-account')} ${link(page, PATHS.signUp, t('sign-up'), of.returnTo)}</p>`}`)
 }

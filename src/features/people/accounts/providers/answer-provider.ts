@@ -36,13 +36,13 @@ export function getProvider({ providers }: Pick<AccountDeps, 'providers'>, id: s
  */
 export async function startProvider(
   deps: AccountDeps,
-  of: { id: string; purpose: ProviderPurpose; viewer: Viewer | null; returnTo: string },
+  of: { id: string; purpose: ProviderPurpose; viewer: Viewer | null; returnTo: string; undoDeletion?: boolean },
 ): Promise<{ url: string; state: string; name: string }> {
-  const { id, purpose, viewer, returnTo } = of
+  const { id, purpose, viewer, returnTo, undoDeletion = false } = of
   const client = getProvider(deps, id)
   if (purpose === 'link' && viewer !== null) await confirmOwner(deps, viewer, {})
   const checks = await newChecks()
-  const data = { provider: id, purpose, return: returnTo.slice(0, 2_000), ...checks }
+  const data = { provider: id, purpose, return: returnTo.slice(0, 2_000), undo: undoDeletion, ...checks }
   const accountId = purpose === 'sign-in' ? null : (viewer?.id ?? null)
   const state = await insertFlow(deps.db, { kind: 'provider_sign_in', accountId, data, now: deps.now() })
   const url = await client.start({ state, isFresh: purpose === 'confirm', ...checks })
@@ -74,7 +74,8 @@ export async function answerProvider(
   const checks = { nonce: String(nonce), verifier: String(verifier) }
   const identity = await getProvider(deps, id).finish({ url, state, ...checks })
   const answered = { returnTo: String(returnTo) }
-  if (purpose === 'sign-in') return { ...answered, ...(await signIn(deps, { id, identity, client })) }
+  if (purpose === 'sign-in')
+    return { ...answered, ...(await signIn(deps, { id, identity, client, undo: flow.data['undo'] === true })) }
   if (viewer === null || viewer.id !== flow.account_id) throw invalidCredentials(EXPIRED)
   if (purpose === 'link') {
     await link(deps, viewer, { id, identity })
@@ -88,7 +89,7 @@ type Found = { id: string; identity: ProviderIdentity }
 
 async function signIn(
   deps: AccountDeps,
-  { id, identity, client }: Found & { client: Client },
+  { id, identity, client, undo }: Found & { client: Client; undo: boolean },
 ): Promise<
   { next: 'signed-in'; result: SignedIn } | { next: 'code'; flow: string } | { next: 'sign-up'; flow: string }
 > {
@@ -104,9 +105,9 @@ async function signIn(
     const account = await lockAnyAccount(tx, accountId)
     if (account === undefined) throw invalidCredentials(EXPIRED)
     requireActive(account, now)
-    if (!hasSecondFactor(account)) return openSession(tx, changed, { account, client, undo: false, now })
-    await requireUndoing(tx, account, false)
-    const flow = { kind: 'sign_in_second_factor', accountId, data: { undo_deletion: false } } as const
+    if (!hasSecondFactor(account)) return openSession(tx, changed, { account, client, undo, now })
+    await requireUndoing(tx, account, undo)
+    const flow = { kind: 'sign_in_second_factor', accountId, data: { undo_deletion: undo } } as const
     return { code: await insertFlow(tx, { ...flow, now }) }
   })
   if ('code' in result) return { next: 'code', flow: result.code } as const
