@@ -58,6 +58,8 @@ export const LAYERS: readonly Layer[] = [
       audit: 'The audit log: recording, reading, export and retention ([security.md](../operators/security.md))',
       'content-images': 'Images inside texts ([moderation.md](../api/moderation.md))',
       events: 'Events of the catalogue, which webhooks receive ([webhooks.md](../api/webhooks.md))',
+      'external-images':
+        'Images of other hosts in texts: fetched, cached, blocked ([operating.md](../operators/operating.md#images-of-other-hosts))',
       images: 'Icons and gallery images of any feature',
       'instance-key':
         'The keys with which the instance signs; encryption of stored secrets ([instance-key.md](../api/instance-key.md))',

@@ -222,6 +222,19 @@ create table blocked_content (
   constraint blocked_content_takedown_id_fkey FOREIGN KEY (takedown_id) REFERENCES takedown(id) ON DELETE CASCADE
 );
 
+create table blocked_external_image (
+  id text collate "C" not null,
+  url text not null,
+  created timestamp with time zone not null,
+  blocked_by_id text collate "C",
+  takedown_id text collate "C",
+  constraint blocked_external_image_blocked_by_id_fkey FOREIGN KEY (blocked_by_id) REFERENCES account(id) ON DELETE SET NULL,
+  constraint blocked_external_image_id_check CHECK ((id ~ '^[0-9a-f]{64}$'::text)),
+  constraint blocked_external_image_pkey PRIMARY KEY (id),
+  constraint blocked_external_image_takedown_id_fkey FOREIGN KEY (takedown_id) REFERENCES takedown(id) ON DELETE CASCADE,
+  constraint blocked_external_image_url_check CHECK ((char_length(url) <= 2048))
+);
+
 create table catalogue_change (
   id bigint generated always as identity not null,
   projects bigint default 0 not null,
@@ -401,6 +414,23 @@ create table event_head (
   last bigint default 0 not null,
   constraint event_head_only_row_check CHECK (only_row),
   constraint event_head_pkey PRIMARY KEY (only_row)
+);
+
+create table external_image (
+  id text collate "C" not null,
+  url text not null,
+  storage_key text collate "C",
+  content_type text,
+  size_bytes integer default 0 not null,
+  source_etag text,
+  fetched timestamp with time zone,
+  fresh_until timestamp with time zone not null,
+  failures integer default 0 not null,
+  last_used timestamp with time zone not null,
+  constraint external_image_content_type_check CHECK (((storage_key IS NULL) = (content_type IS NULL))),
+  constraint external_image_id_check CHECK ((id ~ '^[0-9a-f]{64}$'::text)),
+  constraint external_image_pkey PRIMARY KEY (id),
+  constraint external_image_url_check CHECK ((char_length(url) <= 2048))
 );
 
 create table file (
@@ -1756,6 +1786,12 @@ CREATE INDEX audit_entry_subject_idx ON public.audit_entry USING btree (subject_
 
 CREATE INDEX blocked_content_takedown_id ON public.blocked_content USING btree (takedown_id);
 
+CREATE INDEX blocked_external_image_blocked_by_id_idx ON public.blocked_external_image USING btree (blocked_by_id) WHERE (blocked_by_id IS NOT NULL);
+
+CREATE INDEX blocked_external_image_created_idx ON public.blocked_external_image USING btree (created);
+
+CREATE INDEX blocked_external_image_takedown_id_idx ON public.blocked_external_image USING btree (takedown_id) WHERE (takedown_id IS NOT NULL);
+
 CREATE INDEX change_log_transaction_idx ON public.change_log USING btree (transaction);
 
 CREATE INDEX cleaned_account_cleanup_id_idx ON public.cleaned_account USING btree (cleanup_id);
@@ -1793,6 +1829,10 @@ CREATE INDEX event_at_idx ON public.event USING btree (at);
 CREATE INDEX event_created_idx ON public.event USING btree (project_id) WHERE (kind = 'project.created'::text);
 
 CREATE INDEX event_unnumbered_idx ON public.event USING btree (id) WHERE (number IS NULL);
+
+CREATE INDEX external_image_last_used_idx ON public.external_image USING btree (last_used);
+
+CREATE UNIQUE INDEX external_image_storage_key_key ON public.external_image USING btree (storage_key);
 
 CREATE INDEX file_content_project_id_idx ON public.file_content USING btree (project_id);
 

@@ -10,6 +10,8 @@ import { createTokenUse } from '#features/basics/authentication/token-use.ts'
 import { contentImageJobs } from '#features/basics/content-images/jobs.ts'
 import { contentImageRoutes } from '#features/basics/content-images/routes.ts'
 import { eventJobs } from '#features/basics/events/jobs.ts'
+import { externalImageJobs } from '#features/basics/external-images/jobs.ts'
+import { externalImageRoutes } from '#features/basics/external-images/routes.ts'
 import { instanceKeyRoutes } from '#features/basics/instance-key/routes.ts'
 import { limitRoutes } from '#features/basics/limits/routes.ts'
 import { sharedChecks } from '#features/basics/meta/readiness.ts'
@@ -50,6 +52,7 @@ import { collectionRoutes } from '#features/community/collections/routes.ts'
 import { memberRoutes } from '#features/community/members/routes.ts'
 import { cleanupJobs } from '#features/community/moderation/cleanup/jobs.ts'
 import { moderationRoutes } from '#features/community/moderation/routes.ts'
+import { takedownJobs } from '#features/community/moderation/takedown/jobs.ts'
 import { organizationRoutes } from '#features/community/organizations/routes.ts'
 import { userListRoutes } from '#features/community/organizations/user-routes.ts'
 import { personalDataJobs } from '#features/community/personal-data/jobs.ts'
@@ -106,7 +109,7 @@ import { indexStateRoute, reindexRoutes, searchRoutes } from '#features/reading/
 import { VERSION } from '#platform/config/version.ts'
 import { instanceSecret } from '#platform/db/instance-secret.ts'
 import { createRateGrants, type RateGrantDirectory } from '#platform/http/limits/rate-grants.ts'
-import { tagged } from '#platform/http/mounts.ts'
+import { mountInternal, tagged } from '#platform/http/mounts.ts'
 import { registerOpenApi } from '#platform/http/openapi/openapi.ts'
 import { type App, buildServer } from '#platform/http/server.ts'
 import { type JobHandlers, unlessReadOnly } from '#platform/jobs/job.ts'
@@ -255,6 +258,7 @@ function addFeatures(app: App, { deps, accounts, tokens, rateGrants, caps }: Sha
   tagged(app, 'moderation', (scope) => {
     moderationRoutes(scope, { ...deps, confirmOwner, endLostAccess })
     moderationLogRoute(scope, deps)
+    mountInternal(scope, (inner) => externalImageRoutes(inner, deps))
     scanRoutes(scope, deps)
   })
   v2Routes(app, { ...deps, confirmOwner, endLostAccess })
@@ -303,6 +307,7 @@ export function jobHandlers(deps: Deps): JobHandlers {
     ...oauthJobs(deps),
     ...personalDataJobs(deps),
     ...contentImageJobs(deps),
+    ...externalImageJobs(deps),
     ...downloadJobs(deps),
     ...versionJobs(deps),
     ...statisticsJobs(deps),
@@ -313,6 +318,7 @@ export function jobHandlers(deps: Deps): JobHandlers {
     ...resolveJobs(deps),
     ...reviewJobs(deps),
     ...cleanupJobs(deps),
+    ...takedownJobs(deps),
     ...scanJobs(deps),
     ...publisherJobs(deps),
     ...webhookJobs(deps),

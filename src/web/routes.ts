@@ -1,4 +1,6 @@
 // The web site: assets and the account pages, and all other pages unless the operator turned the site off.
+import { createExternalImages } from '#features/basics/external-images/external-images.ts'
+import { externalImageRoute } from '#features/basics/external-images/image-routes.ts'
 import { entityTag } from '#lib/text/json-bytes.ts'
 import { codedTag, codingFor, STORED_CODINGS } from '#platform/http/responses/content-coding.ts'
 import { isUnchanged } from '#platform/http/responses/entity-tags.ts'
@@ -23,15 +25,19 @@ export function webRoutes(
 ): void {
   const { deps } = features
   const cookie = createSessionCookie(deps.config)
+  const images = createExternalImages(deps)
   const web: WebDeps = {
     ...features,
     cookie,
     site: createSite(deps),
     pageCache: new PageCache(deps),
     pageRoutes: new PageRoutes(),
-    texts: createUserTexts(deps),
+    texts: createUserTexts(deps, images),
   }
-  app.addHook('onClose', () => web.texts.close())
+  app.addHook('onClose', async () => {
+    await images.close()
+    await web.texts.close()
+  })
   app.useUnrouted((req) => {
     const path = web.pageRoutes.withoutSlash(req)
     return path === undefined ? web.pageRoutes.methodError(req) : pathTo(web, path)
@@ -39,6 +45,7 @@ export function webRoutes(
   assetRoutes(app, web.site.assets)
   accountPages(app, web)
   if (!deps.config.site.isServed) return
+  externalImageRoute(app, deps, images)
   sitePages(app, web)
   publishPages(app, web)
   moderationPages(app, web)

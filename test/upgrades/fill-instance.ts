@@ -18,6 +18,13 @@ type IdOf = { idOf: string }
 
 /** Values of columns that a constraint limits or a response shows, for tables that nothing else fills. */
 const VALUES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  blocked_external_image: { id: 'ab'.repeat(32), url: 'https://images.example.org/blocked.png' },
+  external_image: {
+    id: 'cd'.repeat(32),
+    url: 'https://images.example.org/image.png',
+    storage_key: null,
+    content_type: null,
+  },
   dependency_break: { reason: 'withdrawn' },
   event: { kind: 'account.created', subject_kind: 'user', is_public: false },
   origin: { kind: 'project', project_id: { idOf: 'project' } satisfies IdOf },

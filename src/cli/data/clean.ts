@@ -16,6 +16,7 @@ export async function cleanCommand(args: readonly string[], env: Env): Promise<v
     ['Files of interrupted uploads', String(report.claims)],
     ['Files that belong to nothing', `${report.unused_files} (${shownBytes(report.unused_bytes)})`],
     ['Old entries of the audit log', String(report.audit_entries)],
+    ['Cached images of other hosts', String(report.external_images)],
   ]
   const text = `${isDryRun ? 'Would be deleted' : 'Deleted'}:\n${table([], rows)}`
   print({ json: { dry_run: isDryRun, ...report }, text }, values.json)

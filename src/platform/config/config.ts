@@ -105,6 +105,12 @@ export type Config = {
     baseUrl: string
     store: FilesConfig
   }
+  externalImages: {
+    /** Whether texts show images of other hosts through Depot. False: as links. */
+    isProxied: boolean
+    /** Maximum size of the cached copies. */
+    cacheBytes: number
+  }
   search: SearchConfig
   counters: { kind: 'memory' } | { kind: 'redis'; url: Secret; prefix: string }
   mail: MailConfig

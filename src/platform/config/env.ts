@@ -78,6 +78,21 @@ export const Env = Type.Object({
     description: 'Prefix of the URLs of files, for example of a CDN. Default: BASE_URL.',
     example: 'https://cdn.example.org',
   }),
+  EXTERNAL_IMAGES: choice({
+    description:
+      'How texts of users show images of other hosts. proxy: Depot fetches, checks and caches them and serves them from its ' +
+      'own URL. link: as links. OUTGOING=off also shows links.',
+    values: ['proxy', 'link'],
+    default: 'proxy',
+    example: 'link',
+  }),
+  EXTERNAL_IMAGES_CACHE_MB: count({
+    description:
+      'Maximum size of the cached images of other hosts, in MiB. A job deletes the least recently used ones.',
+    range: [1, 1_000_000],
+    default: 2048,
+    example: '512',
+  }),
   ...ENGINE_VARIABLES,
   ...ACCOUNT_VARIABLES,
   COUNTRY_HEADER: optional({

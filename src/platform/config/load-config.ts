@@ -143,6 +143,10 @@ function group(env: Env): Omit<Config, 'variables'> {
       baseUrl: env.FILES_BASE_URL === undefined ? baseUrl : normalAddress(env.FILES_BASE_URL),
       store: filesConfig(env, dataDir),
     },
+    externalImages: {
+      isProxied: env.EXTERNAL_IMAGES === 'proxy' && env.OUTGOING === 'on',
+      cacheBytes: env.EXTERNAL_IMAGES_CACHE_MB * 1024 * 1024,
+    },
     mail: mailConfig(env, dataDir, baseUrl),
     scanner: scannerConfig(env),
     loaderMetadata: parseLoaderMetadata(env.LOADER_METADATA ?? '{}') ?? {},

@@ -189,6 +189,14 @@ export interface BlockedContent {
   takedown_id: string;
 }
 
+export interface BlockedExternalImage {
+  blocked_by_id: string | null;
+  created: Timestamp;
+  id: string;
+  takedown_id: string | null;
+  url: string;
+}
+
 export interface CatalogueChange {
   authors: Generated<number>;
   files: Generated<number>;
@@ -325,6 +333,19 @@ export interface Event {
 export interface EventHead {
   last: Generated<number>;
   only_row: Generated<boolean>;
+}
+
+export interface ExternalImage {
+  content_type: string | null;
+  failures: Generated<number>;
+  fetched: Timestamp | null;
+  fresh_until: Timestamp;
+  id: string;
+  last_used: Timestamp;
+  size_bytes: Generated<number>;
+  source_etag: string | null;
+  storage_key: string | null;
+  url: string;
 }
 
 export interface File {
@@ -1284,6 +1305,7 @@ export interface DB {
   author: Author;
   backup_code: BackupCode;
   blocked_content: BlockedContent;
+  blocked_external_image: BlockedExternalImage;
   catalogue_change: CatalogueChange;
   change_log: ChangeLog;
   cleaned_account: CleanedAccount;
@@ -1300,6 +1322,7 @@ export interface DB {
   email_setting: EmailSetting;
   event: Event;
   event_head: EventHead;
+  external_image: ExternalImage;
   file: File;
   file_address: FileAddress;
   file_content: FileContent;

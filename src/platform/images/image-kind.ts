@@ -42,7 +42,8 @@ export function checkKind(bytes: Uint8Array, ext: string, allowed: readonly Imag
   throw invalidInput(`The extension is ${ext}, but the content is ${content}`, field)
 }
 
-function kindOf(bytes: Uint8Array): ImageKind | undefined {
+/** Returns the kind of an image by its first bytes; undefined for other content. */
+export function kindOf(bytes: Uint8Array): ImageKind | undefined {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 1024)).toString('latin1')
   if (head.startsWith('\x89PNG\r\n\x1a\n')) return 'png'
   if (head.startsWith('\xff\xd8\xff')) return 'jpeg'

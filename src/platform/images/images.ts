@@ -4,7 +4,7 @@ import { createLimiter } from '#lib/concurrency/limiter.ts'
 import { type ApiError, invalidInput } from '#lib/errors.ts'
 import { describeBytes } from '#lib/text/sizes.ts'
 import { createDrawSvg, type DrawSvg } from './draw-svg.ts'
-import { CONTENT_TYPES, checkKind, type ImageKind } from './image-kind.ts'
+import { CONTENT_TYPES, checkKind, type ImageKind, kindOf } from './image-kind.ts'
 import { likenessOf } from './likeness.ts'
 import { loadSharp, type Pixels, ScaleError, type ScaleRules, scale } from './scale.ts'
 import { BrokenImage, stripMetadata } from './strip-metadata.ts'
@@ -54,6 +54,12 @@ export type Images = {
   processMark(bytes: Uint8Array, ext: string, options?: ImageOptions): Promise<ProcessedImage>
   /** Accepts the same kinds as for galleries. Creates one copy. */
   processTextImage(bytes: Uint8Array, ext: string, options?: ImageOptions): Promise<ProcessedImage>
+  /**
+   * Accepts an image of another host: png, jpeg, gif, webp and svg up to 5 MiB and 4,096 pixels per side. Returns the file
+   * to show: a WebP copy of at most 1,400 pixels if it is smaller, otherwise, and for animated images, the image without
+   * metadata; for an SVG the sanitised SVG, which keeps its size and is sharp on every screen.
+   */
+  processExternal(bytes: Uint8Array, options?: ImageOptions): Promise<StoredImage>
 }
 
 /** `widths`: widths of copies in ascending order. `width`: the largest of them. */
@@ -99,6 +105,14 @@ const PICTURE: Rules = {
   field: 'image',
 }
 
+const EXTERNAL: Rules = {
+  ...PICTURE,
+  kinds: ['png', 'jpeg', 'gif', 'webp', 'svg'],
+  maxPixels: 4096 * 4096,
+  maxSide: 4096,
+  widths: [1400],
+}
+
 const TEXT: Rules = { ...PICTURE, width: 350, widths: [350] }
 
 const WEBP_QUALITY = 75
@@ -129,7 +143,25 @@ export function createImages(concurrency = 4): Images {
         throw toApiError(error, rules, field)
       }
     }
-  return { processIcon: run(ICON), processPicture: run(PICTURE), processMark: run(MARK), processTextImage: run(TEXT) }
+  const runExternal = run(EXTERNAL)
+  return {
+    processIcon: run(ICON),
+    processPicture: run(PICTURE),
+    processMark: run(MARK),
+    processTextImage: run(TEXT),
+    processExternal: async (bytes, options) => {
+      const { raw, copies } = await runExternal(bytes, kindOf(bytes) ?? '', options)
+      const canReplace = raw.contentType !== CONTENT_TYPES.svg && !isMovingPng(bytes)
+      return (canReplace ? copies[0]?.image : undefined) ?? raw
+    },
+  }
+}
+
+/** Returns whether a PNG is animated. The library decodes only its first frame, so that a copy would not move. */
+function isMovingPng(bytes: Uint8Array): boolean {
+  const content = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const control = content.indexOf('acTL', 0, 'latin1')
+  return kindOf(bytes) === 'png' && control !== -1 && control < content.indexOf('IDAT', 0, 'latin1')
 }
 
 type Upload = { source: Buffer; ext: string; rules: Rules; maxBytes: number; field: string; caller: string | undefined }
@@ -139,8 +171,9 @@ async function processDrawing(
   drawSvg: DrawSvg,
 ): Promise<ProcessedImage> {
   const clean = Buffer.from(await cleanSvg(decodeUtf8(source, field), field))
-  const { maxPixels, width, square, drawsAtWidth = false } = rules
-  const pixels = await drawSvg(clean, { maxPixels, width, square, drawsAtWidth }, { field, caller })
+  const { maxPixels, maxSide, width, square, drawsAtWidth = false } = rules
+  const limits = { maxPixels, ...(maxSide === undefined ? {} : { maxSide }), width, square, drawsAtWidth }
+  const pixels = await drawSvg(clean, limits, { field, caller })
   if (rules.isMark) checkMark(pixels, { moving: false, field })
   return finish({ bytes: clean, ext, contentType: CONTENT_TYPES.svg }, pixels, rules)
 }

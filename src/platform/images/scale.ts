@@ -5,6 +5,8 @@ import type { SharpOptions } from 'sharp'
 export type ScaleRules = {
   /** Maximum width times height of one frame. */
   maxPixels: number
+  /** Maximum width and maximum height. */
+  maxSide?: number
   /** Width to which wider images are scaled. */
   width: number
   /** Whether to crop images that are taller than wide to a square. */
@@ -38,14 +40,14 @@ const MAX_SECONDS = 15
 /** Decodes and scales an image. @throws ScaleError */
 export async function scale(
   source: Buffer,
-  { maxPixels, width: shownWidth, square, drawsAtWidth = false }: ScaleRules,
+  { maxPixels, maxSide = Number.POSITIVE_INFINITY, width: shownWidth, square, drawsAtWidth = false }: ScaleRules,
 ): Promise<{ pixels: Pixels; moving: boolean; size: { width: number; height: number } }> {
   const sharp = await loadSharp()
   const options: SharpOptions = { limitInputPixels: maxPixels, failOn: 'error' }
   try {
     const { pages = 1, autoOrient, format } = await sharp(source, options).metadata()
     const { width, height } = autoOrient
-    if (width * height > maxPixels) throw new ScaleError('too_many_pixels')
+    if (width * height > maxPixels || Math.max(width, height) > maxSide) throw new ScaleError('too_many_pixels')
     if (width * height * pages > MAX_MOVING_PIXELS) throw new ScaleError('too_many_moving_pixels')
     const grows = drawsAtWidth && format === 'svg' && width < shownWidth
     const density = grows ? { density: (DEFAULT_DENSITY * shownWidth) / width } : {}

@@ -17,6 +17,7 @@ import { entryPages } from './review/entries-page.ts'
 import { reviewPages } from './review/review-page.ts'
 import { queueStatisticsPages } from './statistics.ts'
 import { contentDeletionPage } from './texts/deletion-page.ts'
+import { externalImagePages } from './texts/external-images-page.ts'
 import { takedownPage } from './texts/takedown-page.ts'
 import { takedownResultPages } from './texts/takedown-result.ts'
 import { textsPage } from './texts/texts-page.ts'
@@ -40,6 +41,7 @@ const PAGES: readonly ((pages: Pages) => void)[] = [
   logPage,
   textsPage,
   takedownPage,
+  externalImagePages,
   takedownResultPages,
   contentDeletionPage,
 ]

@@ -1,6 +1,7 @@
 // Writes a row for an account into every table that can refer to one, by SQL. Tests use it to check the deletion and
 // the data export of an account.
 
+import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import { newId } from '#lib/ids.ts'
 import { HOUR_MS } from '#lib/time.ts'
@@ -346,6 +347,9 @@ async function authorize(db: Db, person: Account, other: Account): Promise<Recor
 async function leaveTakedowns(db: Db, { id }: Account, collection: { id: string; name: string }): Promise<void> {
   const nothing = { projects: [], versions: [], collection: null, user: null }
   const of = { created: new Date(), reason: 'spam', reference: '' }
+  const url = `https://images.example.org/${newId()}.png`
+  const blocked = { id: createHash('sha256').update(url).digest('hex'), url, created: new Date(), blocked_by_id: id }
+  await db.insertInto('blocked_external_image').values(blocked).execute()
   await db
     .insertInto('takedown')
     .values([

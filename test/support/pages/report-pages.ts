@@ -38,6 +38,7 @@ export async function makeReportPages(t: TestApp, people: WorkPeople): Promise<S
     at('texts', 'moderateTexts', '/moderation/texts'),
     at('takedown', 'moderateTakedown', `/moderation/takedown?kind=version&id=${version}`),
     at('takedown-result', 'moderateTakedownResult', `/moderation/takedown/${takedown}`),
+    at('external-images', 'moderateExternalImages', `/moderation/takedown/images?project=${project.id}`),
     pagesOf(admin)('blocked-files', 'moderateBlockedFiles', '/moderation/takedown/blocked'),
     pagesOf(admin)('deletion', 'moderateDeletion', `/moderation/takedown/delete?kind=project&id=${project.id}`),
     at('log', 'moderateLog', '/moderation/log'),

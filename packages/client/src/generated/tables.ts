@@ -62,6 +62,7 @@ export const LISTS = {
   '/_internal/moderation/users': { by: 'offset', start: 'offset', size: 'limit', max: 100, items: 'users' },
   '/_internal/moderation/blocked_files': { by: 'offset', start: 'offset', size: 'limit', max: 100, items: 'files' },
   '/_internal/moderation/log': { by: 'next', start: 'before', size: 'limit', max: 100, items: 'entries' },
+  '/_internal/moderation/blocked_images': { by: 'offset', start: 'offset', size: 'limit', max: 100, items: 'images' },
   '/_internal/moderation/scans': { by: 'offset', start: 'offset', size: 'count', max: 100, items: 'scans' },
   '/_internal/admin/sign-up-blocks': { by: 'offset', start: 'offset', size: 'limit', max: 100, items: 'blocks' },
   '/_internal/admin/audit-log': { by: 'next', start: 'before', size: 'limit', max: 100, items: 'entries' },

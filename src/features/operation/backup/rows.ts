@@ -22,11 +22,12 @@ const STATE_TABLES = [
 
 /**
  * Tables that a backup omits: the state of processes that follow this database and of this copy, migrations, unfinished uploads and their claims,
- * the link for the first admin, figures of the running instance, forms and removed images that are kept for minutes, and data
+ * the link for the first admin, cached images of other hosts, figures of the running instance, forms and removed images that are kept for minutes, and data
  * that an instance recreates automatically.
  */
 const OMITTED_TABLES = [
   ...STATE_TABLES,
+  'external_image',
   'first_admin_link',
   'instance_check',
   'instance_copy',

@@ -120,6 +120,7 @@ export async function* withReferences<File extends { key: string }>(
     const { rows } = await client.query<{ key: string }>(
       `select key from (${stored}) stored where key = any($1::text[])
       union select storage_key from upload_claim where storage_key = any($1::text[])
+      union select storage_key from external_image where storage_key = any($1::text[])
       union select storage_key from upload_part where storage_key = any($1::text[])
       union select removed.key from graphile_worker._private_jobs job
         join graphile_worker._private_tasks task on task.id = job.task_id and task.identifier = 'files.remove',

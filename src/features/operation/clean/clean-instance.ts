@@ -1,7 +1,8 @@
-// Deletes expired uploads and drafts, unused files and old audit entries. The jobs of a server do the same at their times, except for unused files.
+// Deletes expired uploads and drafts, unused files, old audit entries and images of other hosts beyond the size of their cache. The jobs of a server do the same at their times, except for unused files.
 
 import { sql } from 'kysely'
 import { auditJobs } from '#features/basics/audit/jobs.ts'
+import { listExpired, sweepExternalImages } from '#features/basics/external-images/jobs.ts'
 import { expireDrafts } from '#features/catalogue/versions/drafts/expire-drafts.ts'
 import { expireUploads } from '#features/catalogue/versions/uploads/expire-uploads.ts'
 import { listUnusedFiles } from '#features/operation/backup/verify-instance.ts'
@@ -20,28 +21,35 @@ export type CleanReport = {
   unused_files: number
   unused_bytes: number
   audit_entries: number
+  external_images: number
 }
+
+type Rows = Omit<CleanReport, 'unused_files' | 'unused_bytes' | 'external_images'>
+
+/** Maximum number of images of other hosts of a run. */
+const IMAGES_MAX = 100_000
 
 /** @param isDryRun whether only to count */
 export async function cleanInstance(
   deps: CleanDeps,
   { isDryRun, signal }: { isDryRun: boolean; signal: AbortSignal },
 ): Promise<CleanReport> {
-  const counted = await countRows(deps)
+  const counted = { ...(await countRows(deps)), external_images: (await listExpired(deps, IMAGES_MAX)).length }
   if (!isDryRun) {
     await expireUploads(deps, signal)
     await expireDrafts(deps, signal)
     await sweepClaims(deps)
     await auditJobs(deps)['audit.expire']({}, signal)
+    await sweepExternalImages(deps, signal)
   }
   return { ...counted, ...(await cleanFiles(deps, isDryRun)) }
 }
 
-async function countRows({ db, config, now }: CleanDeps): Promise<Omit<CleanReport, 'unused_files' | 'unused_bytes'>> {
+async function countRows({ db, config, now }: CleanDeps): Promise<Rows> {
   const at = new Date(now())
   const { retentionDays } = config.audit
   const oldest = retentionDays > 0 ? new Date(now() - retentionDays * DAY_MS) : new Date(0)
-  const { rows } = await sql<Omit<CleanReport, 'unused_files' | 'unused_bytes'>>`select
+  const { rows } = await sql<Rows>`select
     (select count(*)::int from upload where expires <= ${at} and coalesce(lease_until < clock_timestamp(), true)) as uploads,
     (select count(*)::int from version where draft_expires <= ${at}) as drafts,
     (select count(*)::int from upload_claim where created < now() - interval '6 hours') as claims,

@@ -32,7 +32,15 @@ test('a dry run counts and deletes nothing; the command deletes what it has coun
   )
   await run("insert into upload_claim (storage_key) values ('versions/new/z.jar')")
   const before = await keys()
-  const expected = { uploads: 1, drafts: 0, claims: 1, audit_entries: 0, unused_files: 1, unused_bytes: 3 }
+  const expected = {
+    uploads: 1,
+    drafts: 0,
+    claims: 1,
+    audit_entries: 0,
+    external_images: 0,
+    unused_files: 1,
+    unused_bytes: 3,
+  }
   assert.deepEqual(await clean(true), expected)
   assert.deepEqual(await keys(), before)
   assert.deepEqual(await clean(true), expected, 'the dry run has changed nothing')

@@ -7,6 +7,7 @@ import { type FormState, formPage } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, PROJECT_TYPES, projectPath, reviewPath } from '#web/kit/paths.ts'
 import { authorName, threadList } from '#web/kit/thread.ts'
+import { externalImagesOf } from '#web/kit/user-texts.ts'
 import { showWork } from '#web/kit/work-page.ts'
 import { dayText, timeAgo } from '#web/ui/format.ts'
 import { attributes, html, type Markup, type Part } from '#web/ui/html.ts'
@@ -19,6 +20,7 @@ import { hueClass, typeName } from '../../site/names.ts'
 import { claimBar } from '../claim-bar.ts'
 import { takedownResult } from '../frame.ts'
 import { waitsSince } from '../queue/queue-table.ts'
+import { externalImagesPath } from '../texts/external-images-page.ts'
 import { appealPart } from './appeal-view.ts'
 import {
   claimThis,
@@ -191,11 +193,12 @@ function laterEvent(page: PageContext, { thread: { messages, authors }, view }: 
   return note(page, 'warn', html`${language.rich('moderate.outdated.status', { ...values, status: label })}${reason}`)
 }
 
-function changesPart(page: PageContext, { changes }: Review, description: Markup): Markup {
+function changesPart(page: PageContext, { changes, view }: Review, description: Markup): Markup {
   const { t } = page.language
   const before = t(changes.since?.reason === 'approval' ? 'work.diff.approved' : 'work.diff.before')
   const content = html`${recentPart(page, changes)}${changedFields(page, changes, before) ?? html`<p>${t('moderate.changes.none')}</p>`}
-<details${attributes({ class: 'more', open: changes.review === 'first' })}><summary>${t('moderate.description.full')}</summary>${description}</details>`
+<details${attributes({ class: 'more', open: changes.review === 'first' })}><summary>${t('moderate.description.full')}</summary>${description}</details>
+${externalImagesOf(description).length > 0 && html`<p class="small"><a href="${pathTo(page, externalImagesPath(view.id))}">${t('reports.images.title')}</a></p>`}`
   return section({ id: 'changes', title: changesTitle(page, changes), content })
 }
 

@@ -94,7 +94,7 @@ async function preview(request: OwnRequest, _data: undefined, state: FormState):
   const { deps, page, texts, t } = request
   const takedown = await takedownOf(request, state)
   const { concerned, blocked } = await previewTakedown(deps, takedown)
-  const message = takedown.message === undefined ? undefined : await texts.render(takedown.message, page)
+  const message = takedown.message === undefined ? undefined : await texts.preview(takedown.message, page)
   return showConfirmation(request, {
     title: t('reports.takedown.confirm'),
     consequences: consequences(page, takedown, { ...concerned, blocked }),

@@ -93,7 +93,7 @@ async function showTexts(request: OwnRequest, { replies, edited }: Data, submitt
   const body = state.text('body', edited?.body)
   const preview =
     field('do') === 'preview' && body !== ''
-      ? html`<div class="note" role="note" aria-label="${t('reports.texts.preview')}"><div>${await texts.render(body, page)}</div></div>`
+      ? html`<div class="note" role="note" aria-label="${t('reports.texts.preview')}"><div>${await texts.preview(body, page)}</div></div>`
       : undefined
   return showSection(request, {
     section: PATHS.moderationTexts,

@@ -111,7 +111,7 @@ async function previewPart({ page, texts, t }: OwnRequest, data: InstanceSetting
   const typed = state.text('announcement', settings.announcement ?? '').trim()
   const severity = severityOf(data, state)
   const link = state.text('announcement_link', settings.announcement_link ?? '').trim() || null
-  const shown = { text: await texts.render(typed, page), severity, link, key: '' }
+  const shown = { text: await texts.preview(typed, page), severity, link, key: '' }
   const stored =
     settings.announcement !== null &&
     (announcementAt(settings, page.now) === null ? t('ops.announcement.waits') : t('ops.announcement.shown'))

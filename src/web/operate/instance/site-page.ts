@@ -83,7 +83,7 @@ async function showEditor(request: OwnRequest, data: SitePage, state: FormState)
     action: isShown && html`<a class="button" href="${pathTo(page, `/${kind}`)}">${t('ops.pages.open')}</a>`,
     form: state,
     body: [
-      editor(page, data, { state, typed, rendered: await texts.render(typed, page) }),
+      editor(page, data, { state, typed, rendered: await texts.preview(typed, page) }),
       versions.length > 0 && versionTable(page, data),
     ],
   })

@@ -152,7 +152,7 @@ async function detailsField({ page, texts, t }: OwnRequest, state: FormState): P
     dir: 'auto',
   })
   return html`${errorsOfPart(page, state, 'details')}<div class="write both"><p class="marks"><span>${t('advisories.details')}</span><button class="tight" name="do" value="preview" formnovalidate>${label}</button></p><textarea${area}>
-${text}</textarea><div class="prose" id="preview" aria-label="${label}" role="region" tabindex="0">${await texts.render(text, page)}</div></div>`
+${text}</textarea><div class="prose" id="preview" aria-label="${label}" role="region" tabindex="0">${await texts.preview(text, page)}</div></div>`
 }
 
 function affectedFields({ page, t }: OwnRequest, state: FormState, versions: readonly Version[] | undefined): Part {

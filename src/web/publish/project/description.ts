@@ -66,7 +66,7 @@ async function showDescription(
 ): Promise<FastifyReply> {
   const { page, texts, t } = request
   const isEditable = may(data, 'EDIT_BODY') || state.isSubmitted
-  const rendered = await texts.render(text, page)
+  const rendered = await texts.preview(text, page, data.view.description)
   return showProjectSettings(request, data, {
     section: '/description',
     heading: t('manage.description'),

@@ -2,6 +2,7 @@
 import { createWorkerThread } from '#lib/concurrency/worker-thread.ts'
 import { html, type Markup, trusted } from '../html.ts'
 import type { Language } from '../languages.ts'
+import type { ExternalOptions } from './external-images.ts'
 import type { MarkdownTask } from './markdown-worker.ts'
 
 const WAITING_MAX = 500
@@ -11,9 +12,9 @@ const IDLE_MS = 300_000
 export type Markdown = {
   /**
    * Renders a text inside a separate element. If too many texts wait or rendering takes too long, returns the text as
-   * written. Cache the result: it costs more than any other part of a page.
+   * written. Without `external`, images of other hosts become links. Cache the result: it costs more than any other part of a page.
    */
-  render(text: string, language: Language): Promise<Markup>
+  render(text: string, language: Language, external?: ExternalOptions): Promise<Markup>
   close(): Promise<void>
 }
 
@@ -38,10 +39,13 @@ export function createMarkdown({
     idleMs: IDLE_MS,
   })
   return {
-    render: async (text, language) => {
+    render: async (text, language, external) => {
       if (text.trim() === '') return html``
       try {
-        const markup = await thread.ask({ text, options: { imageOrigins, filesUrl, words: wordsOf(language) } })
+        const markup = await thread.ask({
+          text,
+          options: { imageOrigins, filesUrl, external, words: wordsOf(language) },
+        })
         return html`<div class="prose" dir="auto">${trusted(markup)}</div>`
       } catch (error) {
         onError(error as Error)
@@ -57,6 +61,7 @@ function wordsOf({ t }: Language): MarkdownTask['options']['words'] {
     code: t('text.code'),
     table: t('text.table'),
     picture: t('text.picture'),
+    later: t('text.later'),
     video: t('text.video'),
     done: t('text.done'),
     notDone: t('text.not-done'),

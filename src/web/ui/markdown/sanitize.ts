@@ -1,5 +1,6 @@
 // The elements and attributes that texts of users can contain. The sanitizer drops everything else or shows it as text.
 import sanitizeHtml from 'sanitize-html'
+import { createExternalImages, type ExternalOptions } from './external-images.ts'
 
 /** Properties of the page that affect the rendered text. */
 export type MarkdownOptions = {
@@ -7,8 +8,10 @@ export type MarkdownOptions = {
   imageOrigins: readonly string[]
   /** Base URL of images without an address: `/data/…`. */
   filesUrl: string
+  /** Undefined: images of other hosts become links. */
+  external?: ExternalOptions | undefined
   /** Labels that the renderer adds, in the language of the page. */
-  words: { code: string; table: string; picture: string; video: string; done: string; notDone: string }
+  words: Record<'code' | 'table' | 'picture' | 'later' | 'video' | 'done' | 'notDone', string>
 }
 
 /** Prefix of IDs in texts of users, so that none equals an ID of the page. */
@@ -47,8 +50,9 @@ type Attributes = Record<string, string>
 type Element = { tagName: string; attribs: Attributes; text?: string }
 
 /** Removes everything that runs code, loads resources, imitates a part of the page, or hides the target of a link. */
-export function sanitize(markup: string, { imageOrigins, filesUrl, words }: MarkdownOptions): string {
+export function sanitize(markup: string, { imageOrigins, filesUrl, external, words }: MarkdownOptions): string {
   const isAllowed = (address: string | undefined) => address !== undefined && isShown(address, imageOrigins)
+  const others = createExternalImages(external)
   // A link cannot contain a link: browsers would close the outer one.
   let links = 0
   const insideLink = (element: Element): Element => ({ ...element, tagName: 'span', attribs: {} })
@@ -68,7 +72,7 @@ export function sanitize(markup: string, { imageOrigins, filesUrl, words }: Mark
     allowedAttributes: {
       '*': ['id', 'dir', 'lang', 'title'],
       a: ['href', 'rel'],
-      img: ['src', 'alt', 'width', 'height', 'loading'],
+      img: ['src', 'alt', 'width', 'height', 'loading', LINK_MARK],
       source: ['srcset', 'media', 'type'],
       ol: ['start', 'reversed'],
       details: ['open'],
@@ -93,9 +97,15 @@ export function sanitize(markup: string, { imageOrigins, filesUrl, words }: Mark
         const { src = '' } = given
         const attribs = src.startsWith(OWN_FILES) ? { ...given, src: filesUrl + src } : given
         if (isAllowed(attribs['src'])) return image(attribs)
+        const shown = others.show(src)
+        if (shown !== undefined) {
+          const named = { ...attribs, alt: attribs['alt']?.trim() || words.picture, src: shown.path }
+          const { tagName, attribs: clean } = image(named)
+          return { tagName, attribs: links > 0 ? clean : { ...clean, [LINK_MARK]: shown.url } }
+        }
         // The link around an image stays; the host of the image would be the wrong target.
         if (links > 0) return { tagName: 'span', attribs: {}, text: attribs['alt']?.trim() || words.picture }
-        return imageLink(attribs, words.picture)
+        return imageLink(attribs, { word: words.picture, note: others.isLater(src) ? words.later : undefined })
       },
       source: (_tag, attribs) =>
         isAllowed(attribs['srcset']) ? { tagName: 'source', attribs } : { tagName: 'dropped', attribs: {} },
@@ -112,7 +122,18 @@ export function sanitize(markup: string, { imageOrigins, filesUrl, words }: Mark
       mediaChildren.length === 0,
   })
   // The sanitizer leaves the end tag of a dropped element that is not closed. Texts of users cannot contain this tag.
-  return clean.replaceAll('</dropped>', '')
+  return linkImages(clean.replaceAll('</dropped>', ''))
+}
+
+/** Attribute of an image with the URL of the link around it. Texts of users cannot set it, because `image` drops it. */
+const LINK_MARK = 'data-link'
+
+/** Puts marked images into links: if an image fails, the browser shows its alternative text as the text of the link. */
+function linkImages(markup: string): string {
+  return markup.replace(
+    /<img ([^<>]*) data-link="([^"<>]*)"([^<>]*)>/g,
+    '<a href="$2" rel="nofollow ugc noopener"><img $1$3></a>',
+  )
 }
 
 /** Returns the global attributes in the form that pages use. */
@@ -162,11 +183,14 @@ function image({ src = '', alt = '', width, height, title, align, style }: Attri
 }
 
 /** Replaces an image of another host by a link with its text and host. */
-function imageLink({ src = '', alt = '' }: Attributes, word: string): Element {
+function imageLink(
+  { src = '', alt = '' }: Attributes,
+  { word, note }: { word: string; note?: string | undefined },
+): Element {
   const url = URL.parse(src.startsWith('//') ? `https:${src}` : src)
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:'))
     return { tagName: 'span', attribs: {}, text: alt }
-  const text = `${alt.trim() === '' ? word : alt.trim()} (${url.host})`
+  const text = `${alt.trim() === '' ? word : alt.trim()} (${[url.host, note].filter(Boolean).join(', ')})`
   return { tagName: 'a', attribs: { href: url.href, class: 'outside', rel: 'nofollow ugc noopener' }, text }
 }
 

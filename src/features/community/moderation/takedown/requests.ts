@@ -62,7 +62,8 @@ export const TakedownInput = NamedObject('TakedownInput', {
       description:
         'Whether to block the contents of the files: nobody can download or upload them in any project, until the ' +
         'takedown is undone or an operator lifts the block. If false and the projects are rejected, other projects can ' +
-        'publish the files. Only for `project`, `version` and `file`',
+        'publish the files. If the projects are rejected, a job also blocks the images of other hosts that only their texts ' +
+        'contain. Only for `project`, `version` and `file`',
     }),
   ),
   dry_run: Type.Optional(

@@ -13,6 +13,7 @@ import { notFound } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
+import { enqueue } from '#platform/jobs/queue.ts'
 import type { Deps } from '#ports/deps.ts'
 import { blockContents, countBlockedFiles, countContents, listBlockedVersions, releaseContents } from './blocks.ts'
 import { type Concerned, type ConcernedVersion, getConcerned } from './queries.ts'
@@ -33,6 +34,8 @@ export async function takeDown(deps: TakedownDeps, viewer: Viewer, takedown: Tak
   await transaction(deps, async (tx, changed) => {
     await insertTakedown(tx, { id, viewer, takedown, concerned, now: new Date(deps.now()) })
     if (takedown.block_files) await blockContents(tx, { takedownId: id, target: takedown, now: new Date(deps.now()) })
+    if (takedown.block_files && takedown.visibility === 'rejected')
+      await enqueue(tx, 'takedowns.block-images', { takedownId: id })
     else if (takedown.visibility === 'rejected') await releaseContents(tx, takedown)
     await recordTakedown(tx, viewer, takedown, concerned)
     changed.addEach('version', await listBlockedVersions(tx, { takedownId: id }))

@@ -95,6 +95,7 @@ export async function undoTakedown(deps: TakedownDeps, viewer: Viewer, id: strin
     if (numUpdatedRows === 0n) throw new ApiError('conflict', 'This takedown was undone before')
     changed.addEach('version', await listBlockedVersions(tx, { takedownId: id }))
     await tx.deleteFrom('blocked_content').where('takedown_id', '=', id).execute()
+    await tx.deleteFrom('blocked_external_image').where('takedown_id', '=', id).execute()
     await recordAudit(tx, {
       action: 'content.takedown_undone',
       actor: actorOf(viewer),

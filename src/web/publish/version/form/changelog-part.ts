@@ -28,7 +28,7 @@ export async function changelogPart(
     }),
     dir: 'auto',
   })
-  const rendered = await texts.render(text, page)
+  const rendered = await texts.preview(text, page, changelog)
   const label = t('upload.changelog.preview')
   const content = html`${errorsOfPart(page, state, 'changelog')}<div class="write both"><p class="marks"><span>Markdown</span><button class="tight" name="do" value="preview" formnovalidate data-now>${label}</button></p><textarea${area}>
 ${text}</textarea><div class="prose" id="preview" aria-label="${label}" role="region" tabindex="0">${rendered}</div></div>`
