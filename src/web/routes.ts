@@ -33,6 +33,7 @@ export function webRoutes(
     pageCache: new PageCache(deps),
     pageRoutes: new PageRoutes(),
     texts: createUserTexts(deps, images),
+    externalImages: images,
   }
   app.addHook('onClose', async () => {
     await images.close()

@@ -3,6 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Viewer } from '#features/basics/access/viewer.ts'
 import type { TokenDirectory } from '#features/basics/authentication/token-directory.ts'
+import type { ExternalImages } from '#features/basics/external-images/external-images.ts'
 import type { sharedChecks } from '#features/basics/meta/readiness.ts'
 import type { AccountDeps } from '#features/people/accounts/account-deps.ts'
 import { owesConsent } from '#features/people/accounts/terms/consent-cache.ts'
@@ -40,6 +41,7 @@ export type WebDeps = {
   pageCache: PageCache
   pageRoutes: PageRoutes
   texts: UserTexts
+  externalImages: ExternalImages
   statistics: ProjectStatistics
   trends: DownloadTrends
   /** Checks the dependencies as `/ready` does. */

@@ -7,12 +7,15 @@ import { conflictNote, editBase } from '#web/kit/forms/edits.ts'
 import type { FormState, Outcome } from '#web/kit/forms/form-page.ts'
 import { uploadedImage } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { externalImagesOf } from '#web/kit/user-texts.ts'
 import { fileSize, wholeNumber } from '#web/ui/format.ts'
 import { attributes, html, type Markup, type Part } from '#web/ui/html.ts'
-import { pathTo } from '#web/ui/page-context.ts'
+import { type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { saveBar } from '#web/ui/parts/actions.ts'
 import { fileField, form } from '#web/ui/parts/fields.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'
+import { note } from '#web/ui/parts/lists.ts'
+import { type CopiedImages, copyImages } from './copy-images.ts'
 import { type ManagedProject, may, saveFields } from './managed-project.ts'
 import { projectForm, showProjectSettings } from './settings-frame.ts'
 
@@ -26,7 +29,7 @@ export function descriptionPages(pages: Pages, taxonomy: Taxonomy): void {
     api: 'createImage',
     show: (request, data, state) =>
       showDescription(request, data, { state, text: state.text('description', data.view.description) }),
-    commands: { save, preview, image: addImage },
+    commands: { save, preview, image: addImage, copy },
     labels: LABELS,
   })
 }
@@ -56,13 +59,34 @@ async function addImage(request: OwnRequest, data: ManagedProject, state: FormSt
   })
   const alt = filename.replace(/\.[^.]*$/, '').replaceAll(/[[\]\\]/g, ' ')
   const text = `${state.text('description').trimEnd()}\n\n![${alt}](${url})\n`
-  return showDescription(request, data, { state, text, hasImage: true })
+  return showDescription(request, data, {
+    state,
+    text,
+    added: html`<p class="note" role="status">${request.t('manage.description.added')}</p>`,
+  })
+}
+
+/** Copies the shown images of other hosts, and changes their URLs in the text, which is not saved yet. */
+async function copy(request: OwnRequest, data: ManagedProject, state: FormState): Promise<FastifyReply> {
+  requirePermission(request.viewer, data.membership, 'EDIT_BODY')
+  const text = state.text('description')
+  const rendered = await request.texts.preview(text, request.page, data.view.description)
+  const urls = externalImagesOf(rendered).map(({ url }) => url)
+  const copied = await copyImages(request, { projectId: data.project.id, text, urls })
+  return showDescription(request, data, { state, text: copied.text, added: copiedNote(request.page, copied) })
+}
+
+function copiedNote(page: PageContext, { copied, failed }: CopiedImages): Markup {
+  const { t } = page.language
+  const reasons = failed.map(({ url, reason }) => html`<li><span class="long">${url}</span>: ${reason}</li>`)
+  const content = html`<p>${t('manage.copy.done', { count: copied })}</p>${failed.length > 0 && html`<p>${t('manage.copy.failed')}</p><ul>${reasons}</ul>`}`
+  return note(page, failed.length > 0 ? 'warn' : 'good', content, { role: 'status' })
 }
 
 async function showDescription(
   request: OwnRequest,
   data: ManagedProject,
-  { state, text, hasImage = false }: { state: FormState; text: string; hasImage?: boolean },
+  { state, text, added }: { state: FormState; text: string; added?: Markup },
 ): Promise<FastifyReply> {
   const { page, texts, t } = request
   const isEditable = may(data, 'EDIT_BODY') || state.isSubmitted
@@ -74,14 +98,14 @@ async function showDescription(
     needs: 'EDIT_BODY',
     form: state,
     body: isEditable
-      ? editor(request, data, { state, text, rendered, hasImage })
+      ? editor(request, data, { state, text, rendered, added })
       : sheetPart({ id: 'text', content: rendered }),
   })
 }
 
-type Editor = { state: FormState; text: string; rendered: Markup; hasImage: boolean }
+type Editor = { state: FormState; text: string; rendered: Markup; added: Markup | undefined }
 
-function editor({ page }: OwnRequest, data: ManagedProject, { state, text, rendered, hasImage }: Editor): Part {
+function editor({ page }: OwnRequest, data: ManagedProject, { state, text, rendered, added }: Editor): Part {
   const { t } = page.language
   const error = state.errors.find(({ field }) => field === 'description')
   const area = attributes({
@@ -107,10 +131,11 @@ function editor({ page }: OwnRequest, data: ManagedProject, { state, text, rende
     ),
   })
   const content = html`${editBase(state, editable(data))}${conflictNote(page, state, { description: t('manage.description') })}
-${hasImage && html`<p class="note" role="status">${t('manage.description.added')}</p>`}
+${added}
 <div class="write both"><p class="marks"><span>Markdown</span><button class="tight" name="do" value="preview">${t('manage.description.preview')}</button></p><textarea${area}>
 ${text}</textarea><div class="prose" id="preview" aria-label="${t('manage.description.preview')}" role="region" tabindex="0">${rendered}</div></div>
-<details class="more"><summary>${t('manage.description.image')}</summary><div class="stack">${images}<div><button name="do" value="image">${t('manage.description.insert')}</button></div></div></details>`
+<details class="more"><summary>${t('manage.description.image')}</summary><div class="stack">${images}<div><button name="do" value="image">${t('manage.description.insert')}</button></div></div></details>
+${externalImagesOf(rendered).length > 0 && html`<details class="more"><summary>${t('manage.copy')}</summary><div class="stack"><p>${t('manage.copy.hint')}</p><div><button name="do" value="copy">${t('manage.copy.button')}</button></div></div></details>`}`
   return form(page, {
     action: pathTo(page, `${data.settings}/description`),
     hasFile: true,

@@ -1,6 +1,8 @@
 // Decides which images of other hosts a text shows, and under which signed URL. The server fetches them when a viewer's browser
 // loads them, not while the text is rendered.
+
 import { EXTERNAL_URL_MAX, signedPath } from '#lib/access/signed-url.ts'
+import { urlsIn } from '#lib/text/urls-in-text.ts'
 
 export type ExternalOptions = {
   /** The key of signatures. */
@@ -22,7 +24,8 @@ export type ExternalImage = { path: string; url: string }
 /** Returns the functions for the images of one text. */
 export function createExternalImages(options: ExternalOptions | undefined) {
   const shown = new Set<string>()
-  const isSaved = (src: string): boolean => options?.savedText === undefined || options.savedText.includes(src)
+  const saved = options?.savedText === undefined ? undefined : new Set(urlsIn(options.savedText).map(({ url }) => url))
+  const isSaved = (url: string): boolean => saved === undefined || saved.has(url)
   const urlOf = (src: string): string | undefined => {
     const url = URL.parse(src.startsWith('//') ? `https:${src}` : src.trim())
     return url?.protocol === 'https:' && url.href.length <= EXTERNAL_URL_MAX ? withoutFragment(url) : undefined
@@ -31,13 +34,16 @@ export function createExternalImages(options: ExternalOptions | undefined) {
     /** Returns the URL under which the text shows an image; undefined if the image becomes a link. */
     show(src: string): ExternalImage | undefined {
       const url = urlOf(src)
-      if (options === undefined || url === undefined || !isSaved(src)) return undefined
+      if (options === undefined || url === undefined || !isSaved(url)) return undefined
       if (!shown.has(url) && shown.size >= IMAGES_MAX) return undefined
       shown.add(url)
       return { path: `${options.baseUrl}${signedPath(options.key, url)}`, url }
     },
     /** Returns whether the image appears when the text is saved. */
-    isLater: (src: string): boolean => options !== undefined && urlOf(src) !== undefined && !isSaved(src),
+    isLater(src: string): boolean {
+      const url = urlOf(src)
+      return options !== undefined && url !== undefined && !isSaved(url)
+    },
   }
 }
 

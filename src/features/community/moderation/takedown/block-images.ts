@@ -5,7 +5,7 @@ import {
   insertBlocks,
   listFetchedUrls,
 } from '#features/basics/external-images/queries.ts'
-import { urlsIn } from '#features/basics/external-images/urls-in-text.ts'
+import { urlsIn } from '#lib/text/urls-in-text.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'

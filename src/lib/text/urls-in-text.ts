@@ -22,3 +22,14 @@ function toUrl(written: string): UrlInText | undefined {
   url.hash = ''
   return url.href.length > EXTERNAL_URL_MAX ? undefined : { url: url.href, written }
 }
+
+/** Returns the text with other URLs. `replacements`: new URLs by those of `urlsIn`. */
+export function replaceUrls(text: string, replacements: ReadonlyMap<string, string>): string {
+  return text.replace(URL_FORM, (whole) => {
+    for (const { url, written } of urlsIn(whole)) {
+      const replacement = replacements.get(url)
+      if (replacement !== undefined) return replacement + whole.slice(written.length)
+    }
+    return whole
+  })
+}
