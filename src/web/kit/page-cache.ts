@@ -13,6 +13,7 @@ import type { Deps } from '#ports/deps.ts'
 import { isSet, readChoices } from './cookies.ts'
 import { deflatePiece, type Piece } from './gzip-pieces.ts'
 import type { PersonalPart } from './personal-parts.ts'
+import { frameSourcesOf } from './safety.ts'
 
 const compressors: Readonly<Record<StoredCoding, (bytes: Buffer) => Promise<Buffer>>> = {
   br: (bytes) => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } }),
@@ -28,6 +29,8 @@ export type CachedPage = {
   route: FastPathRoute
   /** See `ShownPage`. */
   insiders: ReadonlySet<string> | undefined
+  /** Players that the page can load. */
+  frameSources: string
   bytes: Buffer
   etag: string
   /** The positions of the parts that signed-in readers get instead of the part for visitors. */
@@ -43,7 +46,9 @@ export function createCachedPage(
   { texts, parts, visitors }: { texts: readonly string[]; parts: readonly PersonalPart[]; visitors: readonly string[] },
   fields: Pick<CachedPage, 'isPrivate' | 'expiresAt' | 'route' | 'insiders'>,
 ): CachedPage {
-  const bytes = bytesToKeep(texts.map((text, index) => text + (visitors[index] ?? '')).join(''))
+  const document = texts.map((text, index) => text + (visitors[index] ?? '')).join('')
+  const frameSources = frameSourcesOf(document)
+  const bytes = bytesToKeep(document)
   let at = 0
   const personal = parts.map((render, index) => {
     const start = at + Buffer.byteLength(texts[index] ?? '')
@@ -66,7 +71,7 @@ export function createCachedPage(
     fixed ??= Promise.all(starts.map((start, index) => deflatePiece(bytes.subarray(start, personal[index]?.start))))
     return fixed
   }
-  return { ...fields, bytes, etag: entityTag(bytes), personal, compressed, pieces }
+  return { ...fields, frameSources, bytes, etag: entityTag(bytes), personal, compressed, pieces }
 }
 
 const PAGES = defineCache<DerivedDefinition<CachedPage>>({

@@ -5,6 +5,7 @@ import csrf from '@fastify/csrf-protection'
 import type { FastifyRequest } from 'fastify'
 import { ApiError, forbidden } from '#lib/errors.ts'
 import { checkStorable, isHostName } from '#lib/text/text-rules.ts'
+import { PLAYER_ORIGINS } from '#lib/text/video-links.ts'
 import type { Config } from '#platform/config/config.ts'
 import type { App } from '#platform/http/server.ts'
 import { cookieName, cookieOptions } from './cookies.ts'
@@ -29,6 +30,8 @@ declare module 'fastify' {
     formTarget: string
     /** Sources that the captcha on the page loads from, for Content-Security-Policy. */
     widgetSources: string
+    /** Players that the page can load, as sources of Content-Security-Policy. */
+    frameSources: string
   }
 }
 
@@ -45,6 +48,7 @@ export async function protectPages(app: App, config: Config): Promise<void> {
   })
   app.decorateReply('formTarget', '')
   app.decorateReply('widgetSources', '')
+  app.decorateReply('frameSources', '')
   const headers = pageHeaders(config)
   app.addHook('onSend', (_req, reply, payload, done) => {
     // Other sites must not read pages, unlike the API.
@@ -78,12 +82,13 @@ export function requireToken({ tokenError }: FastifyRequest): void {
   if (tokenError !== undefined) throw tokenError
 }
 
-const NOWHERE = { formTarget: '', widgetSources: '' }
+/** The values of pages without another target, captcha or player. */
+export const NOWHERE = { formTarget: '', widgetSources: '', frameSources: '' }
 
 /** Returns a function that computes the security headers of a page. */
 export function pageHeaders(config: Config) {
   const { origin } = new URL(config.files.baseUrl)
-  const policy = (target: string, widget: string): string => {
+  const policy = (target: string, widget: string, frames: string): string => {
     const from = (sources: string): string => (sources === '' ? '' : ` ${sources}`)
     return [
       "default-src 'none'",
@@ -93,18 +98,19 @@ export function pageHeaders(config: Config) {
       "font-src 'self'",
       "manifest-src 'self'",
       `connect-src 'self'${from(widget)}`,
-      ...(widget === '' ? [] : [`frame-src ${widget}`]),
+      ...(widget + frames === '' ? [] : [`frame-src${from(widget)}${from(frames)}`]),
       `form-action 'self'${from(target)}`,
       "base-uri 'none'",
       "frame-ancestors 'none'",
     ].join('; ')
   }
-  const usual = policy('', '')
+  const usual = policy('', '', '')
   const base = new URL(config.http.baseUrl).pathname.replace(/\/$/, '')
   // Names the rules by which browsers prefetch likely next pages, as a string of RFC 8941.
   const rules = config.site.isServed ? { 'speculation-rules': `"${base}${PATHS.speculation}"` } : {}
-  return ({ formTarget, widgetSources }: typeof NOWHERE = NOWHERE): Record<string, string> => ({
-    'content-security-policy': formTarget === '' && widgetSources === '' ? usual : policy(formTarget, widgetSources),
+  return ({ formTarget, widgetSources, frameSources }: typeof NOWHERE = NOWHERE): Record<string, string> => ({
+    'content-security-policy':
+      formTarget + widgetSources + frameSources === '' ? usual : policy(formTarget, widgetSources, frameSources),
     ...rules,
     'x-frame-options': 'DENY',
     'x-content-type-options': 'nosniff',
@@ -141,4 +147,12 @@ export function staleFormError(error: Error & { code?: string }): ApiError | und
   if (error.code?.startsWith('FST_CSRF_') !== true) return undefined
   const description = 'This form is too old. Go back, load the page again and send it once more.'
   return new ApiError('forbidden', description, { cause: error })
+}
+
+const PLAYERS = PLAYER_ORIGINS.map((origin) => ({ origin, card: new RegExp(`<a [^<>]* data-video="${origin}/`) }))
+
+/** Returns the players of the videos on a page, as sources of Content-Security-Policy; empty for most pages. */
+export function frameSourcesOf(document: string): string {
+  if (!document.includes(' data-video="')) return ''
+  return PLAYERS.flatMap(({ origin, card }) => (card.test(document) ? origin : [])).join(' ')
 }

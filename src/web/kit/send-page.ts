@@ -14,7 +14,7 @@ import type { FormRefusal } from './forms/read-form.ts'
 import { deflateOnce, joinGzip } from './gzip-pieces.ts'
 import { type CachedPage, createCachedPage, type PageCache, type PageRecorder } from './page-cache.ts'
 import { type PersonalParts, type Reader, renderParts, type SplitDocument } from './personal-parts.ts'
-import { pageHeaders } from './safety.ts'
+import { frameSourcesOf, NOWHERE, pageHeaders } from './safety.ts'
 
 /** A page and the status of its response. */
 export type ShownPage = Page & {
@@ -78,6 +78,7 @@ export function sendLater(reply: FastifyReply, sending: Promise<unknown>): Fasti
 
 function sendDocument({ req, reply, storage }: SendOptions, shown: ShownPage, document: string): FastifyReply {
   const status = statusOf(shown)
+  reply.frameSources = frameSourcesOf(document)
   void reply.status(status).type(PAGE_TYPE)
   if (storage === 'never' || shown.isSecret === true || status !== 200) return reply.send(document)
   const etag = entityTag(document)
@@ -108,8 +109,9 @@ export async function renderCachedPage(
 export async function sendCachedPageTo(
   reader: Reader,
   { req, reply }: Pick<SendOptions, 'req' | 'reply'>,
-  { bytes, etag: sharedTag, personal, pieces }: CachedPage,
+  { bytes, etag: sharedTag, personal, pieces, frameSources }: CachedPage,
 ): Promise<FastifyReply> {
+  reply.frameSources = frameSources
   const rendered = await renderParts(
     personal.map(({ render }) => render),
     reader,
@@ -151,6 +153,7 @@ function joinParts(
 
 export function sendCachedPage(req: FastifyRequest, reply: FastifyReply, page: CachedPage): FastifyReply {
   const { headers, bytes } = responseFor(page, req.headers)
+  reply.frameSources = page.frameSources
   for (let at = 0; at < headers.length; at += 2) void reply.header(headers[at] ?? '', headers[at + 1])
   if (bytes === undefined) return reply.status(304).send()
   if (Buffer.isBuffer(bytes)) return reply.send(bytes)
@@ -184,7 +187,10 @@ type FastPathOptions = {
 
 /** Sends cached pages to visitors without a session, without calling the framework. */
 export function cachedPageSource({ config, cookie, pageCache, parseCookies }: FastPathOptions): FastPathSource {
-  const common = Object.entries(pageHeaders(config)()).flat()
+  const secure = pageHeaders(config)
+  const common = Object.entries(secure()).flat()
+  const commonOf = ({ frameSources }: CachedPage): string[] =>
+    frameSources === '' ? common : Object.entries(secure({ ...NOWHERE, frameSources })).flat()
   return ({ url = '', headers }) => {
     if (headers.authorization !== undefined || !pageCache.isPage({ url, headers })) return undefined
     // The compressor of the framework handles other codings.
@@ -197,6 +203,6 @@ export function cachedPageSource({ config, cookie, pageCache, parseCookies }: Fa
     const page = pageCache.find(key)
     if (page === undefined) return undefined
     const { headers: own, bytes } = responseFor(page, headers)
-    return bytes instanceof Promise ? undefined : { route: page.route, headers: [...common, ...own], bytes }
+    return bytes instanceof Promise ? undefined : { route: page.route, headers: [...commonOf(page), ...own], bytes }
   }
 }

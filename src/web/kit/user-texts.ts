@@ -6,6 +6,7 @@ import { MIB } from '#lib/text/sizes.ts'
 import { defineCache } from '#platform/cache/definitions.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import type { Deps } from '#ports/deps.ts'
+import { assetPath, loadAssets } from '#web/ui/assets.ts'
 import type { Markup } from '#web/ui/html.ts'
 import { createMarkdown } from '#web/ui/markdown/markdown.ts'
 import type { PageContext } from '#web/ui/page-context.ts'
@@ -35,6 +36,7 @@ export function createUserTexts(
   const { baseUrl } = config.http
   const markdown = createMarkdown({
     filesUrl: config.files.baseUrl,
+    videoStyle: assetPath(loadAssets(), new URL(baseUrl).pathname.replace(/\/$/, ''), 'video.css'),
     imageOrigins: [...new Set([config.files.baseUrl, baseUrl].map((url) => new URL(url).origin))],
     onError: (error) => log.warn({ err: error }, 'Could not render a text; the page shows its source'),
   })

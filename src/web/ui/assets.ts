@@ -29,6 +29,7 @@ const STYLE_PARTS = {
     'forms',
     'media',
   ],
+  'video.css': ['video'],
   'work.css': ['work/frame', 'work/tables', 'work/inputs', 'work/review', 'work/figures'],
 } as const
 /** Parts of each script, by folder. The first part is shared; each other part, of one file or several, has its own scope. */
@@ -68,6 +69,7 @@ const FILES = [
   ...GAME_IMAGES,
   'site.js',
   'site.css',
+  'video.css',
   'work.css',
   'work.js',
   'pack.js',

@@ -12,6 +12,7 @@ const errors: Error[] = []
 const markdown = createMarkdown({
   imageOrigins: [OURS],
   filesUrl: `${OURS}/files`,
+  videoStyle: '/assets/video.css',
   onError: (error) => errors.push(error),
 })
 after(() => markdown.close())
@@ -126,8 +127,48 @@ test('links are marked as user content, and external images become links', async
     await rendered(
       '<iframe width="560" src="https://www.youtube-nocookie.com/embed/abcdefghijk?x=1" title="Tour"></iframe>',
     ),
-    /<a href="https:\/\/www\.youtube\.com\/watch\?v=abcdefghijk"[^>]*>Tour \(youtube\.com\)<\/a>/,
+    /<a href="https:\/\/www\.youtube\.com\/watch\?v=abcdefghijk"[^>]*><span>Tour \(youtube\.com\)<\/span><\/a>/,
   )
+})
+
+test('a link to a video alone in a paragraph, and an embedded player, become a card', async () => {
+  const player = async (text: string) =>
+    / data-video="([^"]*)"/.exec(await rendered(text))?.[1]?.replaceAll('&amp;', '&')
+  const youtube = 'https://www.youtube-nocookie.com/embed/abcdefghijk?autoplay=1'
+  for (const url of [
+    'https://www.youtube.com/watch?v=abcdefghijk&t=3',
+    'https://youtu.be/abcdefghijk?si=x',
+    'http://m.youtube.com/watch?v=abcdefghijk',
+    'https://youtube.com/shorts/abcdefghijk',
+  ]) {
+    assert.equal(await player(`Before\n\n${url}\n\nAfter`), youtube, url)
+    assert.equal(await player(`[Tour](${url})`), youtube, url)
+  }
+  const vimeo = 'https://player.vimeo.com/video/123456?dnt=1&autoplay=1'
+  assert.equal(await player('https://vimeo.com/123456'), vimeo)
+  assert.equal(await player('https://vimeo.com/123456/abcdef12'), `${vimeo}&h=abcdef12`)
+  assert.equal(
+    await player('<iframe src="//player.vimeo.com/video/123456?h=abcdef12"></iframe>'),
+    `${vimeo}&h=abcdef12`,
+  )
+  const shown = await rendered('[A **tour**](https://youtu.be/abcdefghijk)')
+  assert.match(shown, /<link rel="stylesheet" href="\/assets\/video\.css">/)
+  assert.match(shown, /<span>A tour \(youtube\.com\)<\/span>/)
+  const thumbnail = await rendered(
+    '[![A "tour"](https://img.youtube.com/vi/abcdefghijk/0.jpg)](https://youtu.be/abcdefghijk)',
+  )
+  assert.match(thumbnail, /data-video="[^"]*"><span>A "tour" \(youtube\.com\)/)
+  for (const text of [
+    'See https://youtu.be/abcdefghijk here',
+    'https://youtu.be/abcdefghijk1',
+    'https://youtube.com.example/watch?v=abcdefghijk',
+    'https://www.youtube.com/playlist?list=abcdefghijk',
+    'https://vimeo.com/channels/x',
+    '<a href="https://example.org" data-video="https://player.vimeo.com/video/1">x</a>',
+    '<iframe src="https://example.org/embed/abcdefghijk"></iframe>',
+    '<a href="https://a.example"><iframe src="https://www.youtube.com/embed/abcdefghijk"></iframe></a>',
+  ])
+    assert.equal(await player(text), undefined, text)
 })
 
 /** Texts as authors write them: badges, linked images of both kinds, HTML in Markdown, and mistakes. */
@@ -229,7 +270,12 @@ test('a text of 64 KB that is made to be slow does not hold up the rest of the p
 
 test('a text that cannot be rendered is shown as it was written, and the operator learns of it', async () => {
   const seen: string[] = []
-  const closed = createMarkdown({ imageOrigins: [], filesUrl: OURS, onError: ({ message }) => seen.push(message) })
+  const closed = createMarkdown({
+    imageOrigins: [],
+    filesUrl: OURS,
+    videoStyle: '/x.css',
+    onError: ({ message }) => seen.push(message),
+  })
   const asked = closed.render('**a** <b>', DEFAULT_LANGUAGE)
   await closed.close()
   assert.equal(String(await asked), '<div class="prose plain" dir="auto">**a** &lt;b&gt;</div>')

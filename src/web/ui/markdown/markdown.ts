@@ -25,10 +25,13 @@ export type Markdown = {
 export function createMarkdown({
   imageOrigins,
   filesUrl,
+  videoStyle,
   onError,
 }: {
   imageOrigins: readonly string[]
   filesUrl: string
+  /** URL of the style sheet that texts with videos load. */
+  videoStyle: string
   onError: (error: Error) => void
 }): Markdown {
   const thread = createWorkerThread<MarkdownTask, string>({
@@ -46,7 +49,8 @@ export function createMarkdown({
           text,
           options: { imageOrigins, filesUrl, external, words: wordsOf(language) },
         })
-        return html`<div class="prose" dir="auto">${trusted(markup)}</div>`
+        const style = /<a [^<>]* data-video="/.test(markup) && html`<link rel="stylesheet" href="${videoStyle}">`
+        return html`<div class="prose" dir="auto">${style}${trusted(markup)}</div>`
       } catch (error) {
         onError(error as Error)
         return html`<div class="prose plain" dir="auto">${text}</div>`

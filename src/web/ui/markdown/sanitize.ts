@@ -1,6 +1,9 @@
 // The elements and attributes that texts of users can contain. The sanitizer drops everything else or shows it as text.
+
 import sanitizeHtml from 'sanitize-html'
+import { videoOf } from '#lib/text/video-links.ts'
 import { createExternalImages, type ExternalOptions } from './external-images.ts'
+import { videoCards } from './video-cards.ts'
 
 /** Properties of the page that affect the rendered text. */
 export type MarkdownOptions = {
@@ -122,7 +125,8 @@ export function sanitize(markup: string, { imageOrigins, filesUrl, external, wor
       mediaChildren.length === 0,
   })
   // The sanitizer leaves the end tag of a dropped element that is not closed. Texts of users cannot contain this tag.
-  return linkImages(clean.replaceAll('</dropped>', ''))
+  const linked = linkImages(clean.replaceAll('</dropped>', ''))
+  return videoCards(linked, { word: words.video, show: (url) => others.show(url)?.path })
 }
 
 /** Attribute of an image with the URL of the link around it. Texts of users cannot set it, because `image` drops it. */
@@ -199,17 +203,11 @@ function isShown(address: string, origins: readonly string[]): boolean {
   return url !== null && origins.includes(url.origin) && !/[\s,]/.test(address)
 }
 
-const VIDEO = /^(?:https?:)?\/\/(?:www\.)?youtube(?:-nocookie)?\.com\/embed\/([\w-]{11})(?:[?#]|$)/
-
-/** Replaces an embedded YouTube video by a link. Other frames are removed. */
+/** Replaces an embedded player of YouTube or Vimeo by a link. Other frames are removed. */
 function video({ src = '', title = '' }: Attributes, word: string): Element {
-  const id = VIDEO.exec(src)?.[1]
-  if (id === undefined) return { tagName: 'dropped', attribs: {} }
+  const found = videoOf(src)
+  if (found === undefined) return { tagName: 'dropped', attribs: {} }
   const text = title.trim() === '' ? word : title.trim()
-  const href = `https://www.youtube.com/watch?v=${id}`
-  return {
-    tagName: 'a',
-    attribs: { href, class: 'video', rel: 'nofollow ugc noopener' },
-    text: `${text} (youtube.com)`,
-  }
+  const attribs = { href: found.url, class: 'video', rel: 'nofollow ugc noopener' }
+  return { tagName: 'a', attribs, text: `${text} (${found.host}.com)` }
 }

@@ -166,3 +166,19 @@ const closeMenus = (target) =>
   })
 document.addEventListener('click', ({ target }) => closeMenus(target))
 document.addEventListener('keydown', ({ key }) => key === 'Escape' && closeMenus(null))
+
+// Replaces the card of a video by its player. Until then, nothing is loaded from the host of the video.
+document.addEventListener('click', (event) => {
+  const card = event.target.closest?.('[data-video]')
+  if (!card || event.ctrlKey || event.metaKey || event.shiftKey) return
+  event.preventDefault()
+  const player = Object.assign(document.createElement('iframe'), {
+    src: card.dataset.video,
+    className: 'video',
+    title: card.textContent,
+    allow: 'autoplay; fullscreen; picture-in-picture',
+    referrerPolicy: 'strict-origin-when-cross-origin',
+  })
+  card.replaceWith(player)
+  player.focus()
+})
