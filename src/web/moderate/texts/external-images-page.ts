@@ -99,13 +99,30 @@ async function projectPart(request: OwnRequest, data: Data): Promise<Part> {
     deps.db,
     images.map(({ url }) => imageIdOf(url)),
   )
-  const items = images.map(({ url, path }) => {
+  const rows = images.map(({ url, path }) => {
     const isBlocked = blocked.has(imageIdOf(url))
-    const image = attributes({ src: path, alt: '', loading: 'lazy', width: 350, height: 197 })
-    return html`<li>${isBlocked ? html`<p class="soft">${t('reports.images.is-blocked')}</p>` : html`<img${image}>`}<p class="small"><a class="long" href="${url}" rel="nofollow ugc noopener">${url}</a></p>${imageButton(request, { data, url, isBlocked })}</li>`
+    const image = attributes({ src: path, alt: '', loading: 'lazy', width: 88 })
+    return {
+      cells: [
+        nameCell({
+          name: html`<a class="long" href="${url}" rel="nofollow ugc noopener">${url}</a>`,
+          details: isBlocked ? t('reports.images.is-blocked') : html`<img${image}>`,
+        }),
+        imageButton(request, { data, url, isBlocked }),
+      ],
+    }
   })
   const content =
-    items.length === 0 ? html`<p class="soft">${t('reports.images.none')}</p>` : html`<ul class="thumbs">${items}</ul>`
+    rows.length === 0
+      ? html`<p class="soft">${t('reports.images.none')}</p>`
+      : listTable(page, {
+          caption: t('reports.images.of', { project: view.name }),
+          columns: [
+            { label: t('reports.images.url') },
+            { label: t('reports.images.block'), isAction: true },
+          ],
+          rows,
+        })
   return sheetPart({ id: 'images', title: t('reports.images.of', { project: view.name }), content })
 }
 
