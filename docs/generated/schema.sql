@@ -518,10 +518,12 @@ create table gallery_item (
   description text,
   ordering integer default 0 not null,
   created timestamp with time zone default now() not null,
+  video text,
   constraint gallery_item_content_key UNIQUE (project_id, content_sha1),
   constraint gallery_item_pkey PRIMARY KEY (id),
   constraint gallery_item_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE,
-  constraint gallery_item_url_key UNIQUE (project_id, url)
+  constraint gallery_item_url_key UNIQUE (project_id, url),
+  constraint gallery_item_video_check CHECK ((char_length(video) <= 256))
 );
 
 create table image (

@@ -413,6 +413,7 @@ export interface GalleryItem {
   project_id: string;
   raw_url: string;
   url: string;
+  video: string | null;
   width: number | null;
 }
 

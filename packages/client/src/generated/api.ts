@@ -8369,6 +8369,8 @@ export interface components {
             /** Format: date-time */
             created: string;
             ordering: number;
+            /** @description Page of the video on YouTube or Vimeo that the image is the preview of */
+            video: string | null;
         };
         /** Game */
         Game: {
@@ -10268,6 +10270,8 @@ export interface components {
                 description?: string | null;
                 /** @description Sort key, ascending */
                 ordering?: number;
+                /** @description Link to a video of YouTube or Vimeo */
+                video?: string | null;
             }[] | null;
             /** @description IDs of unused images (POST /v3/image) that the description contains */
             uploaded_images?: string[];
@@ -11034,6 +11038,8 @@ export interface components {
             description: string | null;
             featured: boolean;
             ordering: number;
+            /** @description Page of the video; missing without a video */
+            video?: string;
         };
         /** ReviewedVersion */
         ReviewedVersion: {
@@ -16686,6 +16692,8 @@ export interface operations {
                 featured?: boolean;
                 /** @description Sort key, ascending */
                 ordering?: number;
+                /** @description Link to a video of YouTube or Vimeo; the image is its preview */
+                video?: string;
             };
             header?: never;
             path: {
@@ -16763,6 +16771,8 @@ export interface operations {
                 featured?: boolean;
                 /** @description Sort key, ascending */
                 ordering?: number;
+                /** @description Link to a video of YouTube or Vimeo; the image is its preview. An empty text removes it */
+                video?: string;
             };
             header?: never;
             path: {

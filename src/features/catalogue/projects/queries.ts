@@ -21,6 +21,7 @@ export type GalleryRow = {
   description: string | null
   created: string
   ordering: number
+  video: string | null
 }
 
 /** A project with its gallery and the values that its view aggregates from listed and archived versions. */
@@ -46,7 +47,7 @@ function readProjects(db: Db, environmentLoaders: readonly string[]) {
         eb
           .selectFrom('gallery_item')
           .select(['url', 'raw_url', 'width', 'height', 'copy_widths'])
-          .select(['featured', 'name', 'description', 'created', 'ordering'])
+          .select(['featured', 'name', 'description', 'created', 'ordering', 'video'])
           .whereRef('gallery_item.project_id', '=', 'project.id')
           .orderBy('ordering')
           .orderBy('created')

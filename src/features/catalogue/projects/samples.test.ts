@@ -124,6 +124,7 @@ export const DECLARED: Record<string, Declared> = {
       description: send('A lantern on a hill'),
       featured: send(true),
       ordering: send(7),
+      video: send('https://youtu.be/abcdefghijk', { shows: 'https://www.youtube.com/watch?v=abcdefghijk' }),
     },
     unseen: { url: 'identifies the image' },
   },

@@ -30,6 +30,9 @@ const GalleryItemView = NamedObject('GalleryItem', {
   description: Nullable(Type.String()),
   created: Timestamp,
   ordering: Type.Integer(),
+  video: Nullable(
+    Type.String({ description: 'Page of the video on YouTube or Vimeo that the image is the preview of' }),
+  ),
 })
 
 export const ProjectFields = Type.Array(Type.Unknown(), {

@@ -32,6 +32,7 @@ const GalleryItemInput = Type.Object({
   title: Maybe(Type.String({ minLength: 1, maxLength: 2048 })),
   description: Maybe(Type.String({ minLength: 1, maxLength: 2048 })),
   ordering: Type.Optional(Ordering),
+  video: Maybe(Type.String({ maxLength: 2048, description: 'Link to a video of YouTube or Vimeo' })),
 })
 type GalleryItemInput = Static<typeof GalleryItemInput>
 

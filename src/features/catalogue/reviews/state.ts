@@ -8,6 +8,8 @@ export type ImageState = {
   description: string | null
   featured: boolean
   ordering: number
+  /** Missing without a video, as in states from before there were videos. */
+  video?: string
 }
 
 export type FileState = { id: string; filename: string; size: number }
@@ -56,7 +58,8 @@ export const VERSION_STATE = sql<VersionState>`jsonb_build_object('id', version.
   'files', ${FILES})`
 
 const GALLERY = sql`(select coalesce(jsonb_agg(jsonb_build_object('id', id, 'url', url, 'name', name,
-    'description', description, 'featured', featured, 'ordering', ordering) order by ordering, created, id), '[]')
+    'description', description, 'featured', featured, 'ordering', ordering)
+    || case when video is null then '{}' else jsonb_build_object('video', video) end order by ordering, created, id), '[]')
   from gallery_item where gallery_item.project_id = project.id)`
 
 /** Unfinished uploads have no number yet, and only members see them. */

@@ -17,6 +17,7 @@ const ImageView = NamedObject('ReviewedImage', {
   description: Nullable(Type.String()),
   featured: Type.Boolean(),
   ordering: Type.Integer(),
+  video: Type.Optional(Type.String({ description: 'Page of the video; missing without a video' })),
 })
 
 const VersionView = NamedObject('ReviewedVersion', {

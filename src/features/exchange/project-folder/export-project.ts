@@ -129,6 +129,7 @@ function describeProject(
       name: item.name,
       description: item.description,
       ordering: item.ordering,
+      ...(item.video === null ? {} : { video: item.video }),
       created: new Date(item.created).toISOString(),
     })),
   }

@@ -117,10 +117,7 @@ async function projectPart(request: OwnRequest, data: Data): Promise<Part> {
       ? html`<p class="soft">${t('reports.images.none')}</p>`
       : listTable(page, {
           caption: t('reports.images.of', { project: view.name }),
-          columns: [
-            { label: t('reports.images.url') },
-            { label: t('reports.images.block'), isAction: true },
-          ],
+          columns: [{ label: t('reports.images.url') }, { label: t('reports.images.block'), isAction: true }],
           rows,
         })
   return sheetPart({ id: 'images', title: t('reports.images.of', { project: view.name }), content })

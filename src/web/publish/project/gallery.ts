@@ -66,6 +66,7 @@ export function galleryPages(pages: Pages, taxonomy: Taxonomy): void {
       ext: 'The image',
       name: 'The title',
       description: 'The description',
+      video: 'The link',
     },
   })
 }
@@ -84,6 +85,7 @@ function galleryValues(images: readonly GalleryImage[]): Record<string, string> 
   for (const { item, key } of images) {
     values[`name.${key}`] = item.name ?? ''
     values[`description.${key}`] = item.description ?? ''
+    values[`video.${key}`] = item.video ?? ''
   }
   return values
 }
@@ -97,6 +99,7 @@ const UNCHANGED: GalleryImageFields = {
   description: undefined,
   featured: undefined,
   ordering: undefined,
+  video: undefined,
 }
 
 /** Returns the changed titles and descriptions, and the change of the featured image, by URL. */
@@ -105,10 +108,14 @@ function editsOf(data: ManagedProject, state: FormState): Edits {
   const edited = state.edited(galleryValues(images))
   const edits: Edits = new Map()
   for (const { item, key } of images) {
-    const [name, description] = [edited[`name.${key}`], edited[`description.${key}`]]
+    const [name, description, video] = ['name', 'description', 'video'].map((field) => edited[`${field}.${key}`])
     const isFeatured = edited['featured'] === undefined ? item.featured : edited['featured'] === key
-    if (name === undefined && description === undefined && isFeatured === item.featured) continue
-    const texts = { ...(name === undefined ? {} : { name }), ...(description === undefined ? {} : { description }) }
+    const texts = {
+      ...(name === undefined ? {} : { name }),
+      ...(description === undefined ? {} : { description }),
+      ...(video === undefined ? {} : { video }),
+    }
+    if (Object.keys(texts).length === 0 && isFeatured === item.featured) continue
     checkValues(ImageQuery, { url: item.url, ...texts })
     edits.set(item.url, toGalleryImageFields({ ...texts, featured: isFeatured }))
   }
@@ -257,6 +264,7 @@ function imagesForm(page: PageContext, action: string, { state, images, values }
   for (const [index, { key }] of images.entries()) {
     labels[`name.${key}`] = `${t('manage.gallery.title')} ${index + 1}`
     labels[`description.${key}`] = `${t('manage.gallery.description')} ${index + 1}`
+    labels[`video.${key}`] = `${t('manage.gallery.video')} ${index + 1}`
   }
   const featured = state.text('featured', values['featured'])
   const none = attributes({ type: 'radio', name: 'featured', value: '', checked: featured === '' })
@@ -282,6 +290,7 @@ function imageItem(
   return html`<li data-item="${key}" id="item-${key}" tabindex="-1">${picture(page, image)}
 <div class="stack">${textField(page, { name: `name.${key}`, label: t('manage.gallery.title'), value: state.text(`name.${key}`, item.name ?? ''), ...limitsOf(ImageQuery.properties.title), isOptional: true, errors: state.errors })}
 ${textArea(page, { name: `description.${key}`, label: t('manage.gallery.description'), value: state.text(`description.${key}`, item.description ?? ''), ...limitsOf(ImageQuery.properties.description), rows: 2, isOptional: true, errors: state.errors })}
+${textField(page, { name: `video.${key}`, label: t('manage.gallery.video'), hint: t('manage.gallery.video.hint'), type: 'url', value: state.text(`video.${key}`, item.video ?? ''), ...limitsOf(ImageQuery.properties.video), isOptional: true, errors: state.errors })}
 <label class="choice"><input${radio}><span>${t('manage.gallery.feature')}<span class="vh">: ${number}</span></span></label>
 <div class="line">${button('start', 'up', t('manage.gallery.to-start'), index > 1)}${button('earlier', 'arrow-up', t('manage.gallery.earlier'), index > 0)}${button('later', 'arrow-down', t('manage.gallery.later'), number < count)}${button('remove', 'trash', t('manage.gallery.remove'), true)}</div></div></li>
 `

@@ -18,6 +18,7 @@ const item = {
   description: null,
   created: '2026-01-01T00:00:00.000Z',
   ordering: 0,
+  video: null,
 }
 
 test('browsers choose between the copies and the original image, unless the original is too large for a page', () => {

@@ -2,9 +2,10 @@
 import type { FastifyReply } from 'fastify'
 import type { CachedProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
+import { videoOf } from '#lib/text/video-links.ts'
 import type { PageRequest } from '#web/kit/request.ts'
-import { html, type Markup } from '#web/ui/html.ts'
-import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
+import { attributes, html, type Markup } from '#web/ui/html.ts'
+import { assetHref, icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { emptyState } from '#web/ui/parts/lists.ts'
 import { galleryImage, galleryOrder } from './gallery-image.ts'
 import { loadProject, type ProjectData } from './project-data.ts'
@@ -49,10 +50,13 @@ function allImages(page: PageContext, data: ProjectData, images: readonly Item[]
   if (images.length === 0) return emptyState(page, { icon: 'image', title: language.t('site.gallery.none') })
   const items = images.map((image, index) => {
     const number = index + 1
-    return html`<li><figure><a href="${pathTo(page, imagePath(data.path, number))}"><img${galleryImage(image, IN_GALLERY)} alt="${imageName(page, data, { image, number })}" loading="lazy"></a>${caption(image)}</figure></li>
+    const name = imageName(page, data, { image, number })
+    const shown = html`<img${galleryImage(image, IN_GALLERY)} alt="${image.video === null && name}" loading="lazy">`
+    const link = attributes({ href: pathTo(page, imagePath(data.path, number)) })
+    return html`<li><figure>${videoCard({ image, name, shown }) ?? html`<a${link}>${shown}</a>`}${caption(image)}</figure></li>
 `
   })
-  return html`<ul class="gallery">${items}</ul>`
+  return html`${videoStyle(page, images)}<ul class="gallery">${items}</ul>`
 }
 
 function caption({ name, description }: Item): Markup | false {
@@ -61,6 +65,17 @@ function caption({ name, description }: Item): Markup | false {
     html`<figcaption dir="auto">${name !== null && html`<b>${name}</b> `}${description}</figcaption>`
   )
 }
+
+/** Returns the card of a video with its preview; undefined for an image. A script replaces the card by the player. */
+function videoCard({ image, name, shown }: { image: Item; name: string; shown: Markup }): Markup | undefined {
+  const video = videoOf(image.video ?? '')
+  if (video === undefined) return undefined
+  const link = { href: video.url, class: 'video', rel: 'nofollow ugc noopener', 'data-video': video.player }
+  return html`<a${attributes(link)}>${shown}<span dir="auto">${name} (${video.host}.com)</span></a>`
+}
+
+const videoStyle = (page: PageContext, images: readonly Item[]): Markup | false =>
+  images.some(({ video }) => video !== null) && html`<link rel="stylesheet" href="${assetHref(page, 'video.css')}">`
 
 /** A script moves to the adjacent images with the arrow keys and by swiping, and back to all images with Escape. */
 function viewer(
@@ -77,8 +92,10 @@ function viewer(
       ? html`<span></span>`
       : html`<a class="button" href="${pathTo(page, imagePath(data.path, to))}" rel="${rel}">${rel === 'prev' && icon(page, name)}${text}${rel === 'next' && icon(page, name)}</a>`
   }
-  return html`<div class="viewer" id="image" data-steps><figure>
-<img${galleryImage(image, IN_VIEWER)} alt="${imageName(page, data, { image, number })}" fetchpriority="high">
+  const name = imageName(page, data, { image, number })
+  const shown = html`<img${galleryImage(image, IN_VIEWER)} alt="${image.video === null && name}" fetchpriority="high">`
+  return html`${videoStyle(page, [image])}<div class="viewer" id="image" data-steps><figure>
+${videoCard({ image, name, shown }) ?? shown}
 ${caption(image)}</figure>
 <nav class="acts" aria-label="${language.t('site.tab.gallery')}">${step(number - 1, 'prev')}<span class="num">${language.t('project.gallery.number', { number, count: images.length })}</span>${step(number + 1, 'next')}<a class="button" href="${gallery}" rel="up">${icon(page, 'grid')}${language.t('project.gallery.all')}</a><a class="button" href="${image.raw_url}">${icon(page, 'external')}${language.t('project.gallery.original')}</a></nav>
 </div>`

@@ -1,8 +1,10 @@
 // Videos in descriptions: the card, and the players that a page can load.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import sharp from 'sharp'
 import { testApp } from '#test/support/app/test-app.ts'
 import { assertValidHtml } from '#test/support/http/html-page.ts'
+import { assertSays, visitor } from '#test/support/http/visitor.ts'
 
 const t = await testApp()
 after(() => t.close())
@@ -48,4 +50,37 @@ test('only pages with videos can load a player, and only that of their host', as
   )
   assert.doesNotMatch(page.body, /<iframe/)
   assertValidHtml(page.body)
+})
+
+test('an image of the gallery that is the preview of a video is a card', async () => {
+  const project = await t.make.project({ owner })
+  const png = await sharp({ create: { width: 64, height: 36, channels: 3, background: '#246' } })
+    .png()
+    .toBuffer()
+  const query = { ext: 'png', name: 'The tour', video: 'https://vimeo.com/123456' }
+  const headers = { 'content-type': 'image/png' }
+  const added = await t.as(owner).post(`/v3/project/${project.id}/gallery`, png, { query, headers })
+  assert.equal(added.statusCode, 204, added.body)
+  for (const path of ['gallery', 'gallery?image=1']) {
+    const page = await get(`/project/${project.slug}/${path}`)
+    assert.equal(policyOf(page), 'frame-src https://player.vimeo.com')
+    assert.match(
+      page.body,
+      /<a href="https:\/\/vimeo\.com\/123456" class="video"[^>]*><img [^>]*><span dir="auto">The tour \(vimeo\.com\)/,
+    )
+    assertValidHtml(page.body)
+  }
+  const person = visitor(t, owner.token)
+  const path = `/project/${project.slug}/settings/gallery`
+  const page = await person.get(path)
+  const name = /name="(video\.[^"]+)"/.exec(page.body)?.[1] ?? assert.fail()
+  assert.match(page.body, /value="https:\/\/vimeo\.com\/123456"/)
+  assertSays(
+    await person.sendFrom(page, path, { do: 'save', [name]: 'https://example.org/' }),
+    400,
+    'The link must lead to a video',
+  )
+  const saved = await person.sendFrom(page, path, { do: 'save', [name]: '' })
+  assert.equal(saved.statusCode, 303)
+  assert.equal((await t.anyone.get(`/v3/project/${project.id}`)).json().gallery[0].video, null)
 })

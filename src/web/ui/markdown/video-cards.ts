@@ -42,8 +42,7 @@ function videoCard(
   { url, player, host }: Video,
   { title, poster }: { title: string; poster: string | undefined },
 ): string {
-  const image =
-    poster === undefined ? '' : `<img src="${escapeText(poster)}" alt="" loading="lazy" />`
+  const image = poster === undefined ? '' : `<img src="${escapeText(poster)}" alt="" loading="lazy" />`
   const name = ` (${host}.com)`
   const label = title.endsWith(name) ? title : title + name
   return `<a href="${escapeText(url)}" class="video" rel="nofollow ugc noopener" data-video="${escapeText(player)}">${image}<span>${label}</span></a>`

@@ -32,6 +32,7 @@ type Item = {
   title: string | null
   description: string | null
   ordering: number
+  video: string | null
 }
 
 let shade = 0
@@ -182,6 +183,29 @@ describe('adding', () => {
     const [item] = await items(project)
     assert.equal((await fetch(item?.url ?? '')).statusCode, 200)
     assert.equal((await add(await t.make.project(), bytes)).statusCode, 204)
+  })
+
+  test('an image can be the preview of a video, and an empty text removes the link', async () => {
+    const project = await t.make.project()
+    const video = async () => (await items(project))[0]?.video
+    await add(project, await picture(), { video: 'https://youtu.be/abcdefghijk?si=1' })
+    assert.equal(await video(), 'https://www.youtube.com/watch?v=abcdefghijk')
+    const patch = async (value: string) => {
+      const query = { url: (await items(project))[0]?.url ?? '', video: value }
+      return t.as(project.owner).patch(gallery(project), undefined, { query })
+    }
+    for (const wrong of [
+      'https://example.org/v',
+      'javascript:alert(1)',
+      'https://www.youtube.com/playlist?list=abcdefghijk',
+    ]) {
+      const answer = await patch(wrong)
+      assert.deepEqual([answer.statusCode, answer.json().details.field], [400, 'video'], answer.body)
+    }
+    assert.equal((await patch('https://vimeo.com/123456')).statusCode, 204)
+    assert.equal(await video(), 'https://vimeo.com/123456')
+    assert.equal((await patch('')).statusCode, 204)
+    assert.equal(await video(), null)
   })
 
   test('a gallery holds 64', async () => {

@@ -5,6 +5,7 @@ import { ICON_BYTES_MAX, removeImages } from '#features/basics/images/icons.ts'
 import { toGalleryRow } from '#features/catalogue/projects/gallery/queries.ts'
 import { setLikenessOfIcon } from '#features/catalogue/projects/queries.ts'
 import { newId } from '#lib/ids.ts'
+import { videoOf } from '#lib/text/video-links.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { GalleryItem } from '#platform/db/schema.ts'
 import { CopyFailure } from '../failures.ts'
@@ -112,6 +113,7 @@ export async function writeImages(
       name: item.name ?? item.title ?? null,
       description: item.description ?? null,
       ordering: item.ordering ?? 0,
+      video: videoOf(item.video ?? '')?.url ?? null,
       created: dateOf(item.created),
     }
     const written = id === undefined ? await insertItem(tx, projectId, image, fields) : await updateItem(tx, id, fields)
@@ -127,7 +129,7 @@ export async function writeImages(
   return { ...icon, gallery }
 }
 
-type ItemFields = Pick<Insertable<GalleryItem>, 'featured' | 'name' | 'description' | 'ordering' | 'created'>
+type ItemFields = Pick<Insertable<GalleryItem>, 'featured' | 'name' | 'description' | 'ordering' | 'created' | 'video'>
 
 /** Returns undefined if the gallery has an image with this content already. */
 async function insertItem(

@@ -24,6 +24,7 @@ const GalleryItem = Type.Object({
   description: Maybe(Text(2048)),
   created: Time,
   ordering: Type.Optional(Type.Integer({ minimum: -2147483648, maximum: 2147483647 })),
+  video: Maybe(Type.String({ maxLength: 2048 })),
 })
 export type RemoteGalleryItem = Static<typeof GalleryItem>
 
