@@ -430,6 +430,8 @@ test('all columns with image URLs are known', async () => {
       where table_schema = 'public' and column_name ~ '(^|_)url$' order by 1`.execute(deps.db)
     // Not images, or not in backups.
     const others = [
+      'blocked_external_image.url',
+      'external_image.url',
       'image.url',
       'oauth_client.url',
       'project.license_url',

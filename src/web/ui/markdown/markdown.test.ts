@@ -131,6 +131,22 @@ test('links are marked as user content, and external images become links', async
   )
 })
 
+test('alerts, footnotes, emoji names and aligned tables', async () => {
+  const alert = await rendered('> [!WARNING]\n> Back up **first**.\n>\n> > quoted\n\nAfter')
+  assert.match(
+    alert,
+    /^<div class="note warn" role="note" aria-label="Warning"><div><p><strong>Warning<\/strong><\/p>\s*<p>Back up <strong>first<\/strong>\.<\/p>\s*<blockquote>[\s\S]*<\/blockquote>\s*<\/div><\/div>\s*<p>After<\/p>$/,
+  )
+  assert.match(await rendered('> [!note]\n> x'), /class="note" role="note" aria-label="Note"/)
+  assert.match(await rendered('> [!OTHER]\n> x'), /^<blockquote>/)
+  assert.match(await rendered('> [!NOTE] not alone'), /^<blockquote>/)
+  const notes = await rendered('Light[^1] and more.\n\n[^1]: By a *lamp*.')
+  assert.match(notes, /<sup><a href="#text-fn1" rel="[^"]*" id="text-fnref1">|<a href="#text-fn1"[^>]*>/)
+  assert.match(notes, /<li id="text-fn1"[^>]*>[\s\S]*By a <em>lamp<\/em>/)
+  assert.equal(await rendered(':sparkles: :) `:sparkles:`'), '<p>✨ :) <code>:sparkles:</code></p>')
+  assert.match(await rendered('| a |\n|--:|\n| 1 |'), /<td class="align-right">1<\/td>/)
+})
+
 test('a link to a video alone in a paragraph, and an embedded player, become a card', async () => {
   const player = async (text: string) =>
     / data-video="([^"]*)"/.exec(await rendered(text))?.[1]?.replaceAll('&amp;', '&')

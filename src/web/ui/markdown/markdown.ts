@@ -69,5 +69,10 @@ function wordsOf({ t }: Language): MarkdownTask['options']['words'] {
     video: t('text.video'),
     done: t('text.done'),
     notDone: t('text.not-done'),
+    note: t('text.note'),
+    tip: t('text.tip'),
+    important: t('text.important'),
+    warning: t('text.warning'),
+    caution: t('text.caution'),
   }
 }

@@ -1,6 +1,9 @@
 // Renders Markdown of users as safe markup. Synchronous and slow for long texts; pages use markdown.ts, which runs it in a
 // worker thread.
 import MarkdownIt, { type MarkdownIt as Parser } from 'markdown-it'
+import { full as emojiNames } from 'markdown-it-emoji'
+import footnotes from 'markdown-it-footnote'
+import { alerts } from './alerts.ts'
 import { highlighting } from './highlight.ts'
 import { type MarkdownOptions, sanitize } from './sanitize.ts'
 import { shapeDocument } from './shape.ts'
@@ -11,7 +14,7 @@ export const MARKDOWN_LENGTH_MAX = 65_536
 const NESTING_MAX = 24
 
 const parser = new MarkdownIt({ html: true, linkify: true, maxNesting: NESTING_MAX })
-parser.use(taskLists).use(highlighting)
+parser.use(taskLists).use(highlighting).use(alerts).use(footnotes).use(emojiNames, { shortcuts: {} })
 
 /** Renders a text as the markup that the sanitizer allows, with headings from `h2` on. */
 export function renderMarkdown(text: string, options: MarkdownOptions): string {

@@ -2,6 +2,7 @@
 
 import sanitizeHtml from 'sanitize-html'
 import { videoOf } from '#lib/text/video-links.ts'
+import { ALERTS, type Alert } from './alerts.ts'
 import { createExternalImages, type ExternalOptions } from './external-images.ts'
 import { videoCards } from './video-cards.ts'
 
@@ -14,7 +15,7 @@ export type MarkdownOptions = {
   /** Undefined: images of other hosts become links. */
   external?: ExternalOptions | undefined
   /** Labels that the renderer adds, in the language of the page. */
-  words: Record<'code' | 'table' | 'picture' | 'later' | 'video' | 'done' | 'notDone', string>
+  words: Record<'code' | 'table' | 'picture' | 'later' | 'video' | 'done' | 'notDone' | Alert, string>
 }
 
 /** Prefix of IDs in texts of users, so that none equals an ID of the page. */
@@ -86,6 +87,7 @@ export function sanitize(markup: string, { imageOrigins, filesUrl, external, wor
       code: [LANGUAGE_CLASS],
       span: TOKEN_CLASSES,
       li: ['task', 'done'],
+      blockquote: ALERTS.map((kind) => `alert-${kind}`),
       a: ['outside', 'video'],
       ...Object.fromEntries(ALIGNED.map((tag) => [tag, ['align-center', 'align-right', 'align-left']])),
     },

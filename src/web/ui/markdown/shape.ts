@@ -1,10 +1,12 @@
 // Fits sanitized markup into a page: levels and IDs of headings, and keyboard access to wide elements. The sanitizer
 // closes every element and escapes the rest, so regular expressions can find tags.
 import { escapeText } from '#lib/text/xml.ts'
+import { alertBoxes } from './alerts.ts'
 import { ID_PREFIX, type MarkdownOptions } from './sanitize.ts'
 
 /** Returns the markup with headings in order from `h2` on, each with an ID. */
-export function shapeDocument(markup: string, { words }: MarkdownOptions): string {
+export function shapeDocument(sanitized: string, { words }: MarkdownOptions): string {
+  const markup = alertBoxes(sanitized, words)
   const scrollable = (label: string) => `tabindex="0" role="group" aria-label="${escapeText(label)}"`
   const shaped = namedHeadings(orderedHeadings(markup))
     .replaceAll('<pre>', `<pre ${scrollable(words.code)}>`)
