@@ -35,6 +35,9 @@ declare module 'fastify' {
   }
 }
 
+/** Headers that a handler can set itself: images for other sites differ from pages. */
+const OWN_HEADERS = ['referrer-policy', 'content-security-policy', 'cross-origin-resource-policy']
+
 /** Registers cookies, CSRF tokens and security headers in this scope. */
 export async function protectPages(app: App, config: Config): Promise<void> {
   await app.register(cookie)
@@ -53,9 +56,9 @@ export async function protectPages(app: App, config: Config): Promise<void> {
   app.addHook('onSend', (_req, reply, payload, done) => {
     // Other sites must not read pages, unlike the API.
     void reply.removeHeader('access-control-allow-origin').removeHeader('access-control-expose-headers')
-    const own = reply.getHeader('referrer-policy')
+    const own = OWN_HEADERS.map((name) => [name, reply.getHeader(name)] as const)
     void reply.headers(headers(reply))
-    if (own !== undefined) void reply.header('referrer-policy', own)
+    for (const [name, value] of own) if (value !== undefined) void reply.header(name, value)
     done(null, payload)
   })
   app.addHook('preValidation', (req, reply, done) => {

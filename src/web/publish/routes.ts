@@ -21,6 +21,7 @@ import { organizationPublishingPages } from './organization/publishing.ts'
 import { serviceAccountPages } from './organization/service-accounts.ts'
 import { followsPage } from './own/follows-page.ts'
 import { ownReportPages } from './own/reports-page.ts'
+import { badgePages } from './project/badges.ts'
 import { deletionPages } from './project/delete.ts'
 import { descriptionPages } from './project/description.ts'
 import { galleryPages } from './project/gallery.ts'
@@ -60,6 +61,7 @@ export function publishPages(app: App, web: WebDeps): void {
     descriptionPages(pages, taxonomy)
     tagPages(pages, taxonomy)
     linkPages(pages, taxonomy)
+    badgePages(pages, taxonomy)
     galleryPages(pages, taxonomy)
     memberPages(pages, taxonomy)
     visibilityPages(pages, taxonomy)

@@ -121,6 +121,9 @@ test('a project can be embedded by its address, and says what it is to machines'
     'https://depot.test/mod/%zz',
   ])
     assert.ok([400, 404].includes((await t.anyone.get('/oembed', { query: { url } })).statusCode), url)
+  const card = embedded.json()
+  assert.equal(card.thumbnail_url, `https://depot.test/card/${project.id}.png`)
+  assert.deepEqual([card.thumbnail_width, card.thumbnail_height], [1200, 630])
   const url = 'https://depot.test/mod/lamp/versions?page=2'
   const embed = (query: Record<string, string>) => t.anyone.get('/oembed', { query: { url, ...query } })
   assert.deepEqual(
@@ -128,6 +131,7 @@ test('a project can be embedded by its address, and says what it is to machines'
     ['maker', 'https://depot.test/user/maker'],
   )
   assert.match((await embed({ format: 'xml' })).body, /<title>Lamp &amp; &lt;b&gt;Co&lt;\/b&gt;<\/title>/)
+  assert.equal((await embed({ maxwidth: '1199' })).json().thumbnail_url, undefined)
   for (const query of [{ format: 'yaml' }, { maxwidth: '-1' }, { maxheight: 'x' }])
     assert.equal((await embed(query as Record<string, string>)).statusCode, 400)
   const page = (await visitor(t).get('/mod/lamp')).body

@@ -19,6 +19,7 @@ import { showAdvisory } from './advisory/advisory-page.ts'
 import { feedPages } from './feeds/routes.ts'
 import { showHome } from './home/home.ts'
 import { showList } from './lists/list-view.ts'
+import { sendBadge } from './machines/badge.ts'
 import { discoveryPages, faviconPage, sendEmbed } from './machines/discovery.ts'
 import { sitemapPages } from './machines/sitemap.ts'
 import { movedPages } from './moved-pages.ts'
@@ -85,6 +86,7 @@ export function sitePages(app: App, web: WebDeps): void {
     pages.open('GET', PATHS.embed, 'siteEmbed', sendEmbed, { shows: false })
     faviconPage(pages)
     pages.open('GET', '/card/:id.png', 'siteCard', createCardHandler(), { budget: 'asset' })
+    pages.open('GET', '/badge/:type/:slug/:badge.svg', 'siteBadge', sendBadge, { budget: 'asset', shows: false })
     pages.open('GET', PATHS.pack, 'sitePack', showPack, {
       cost: COSTS.resolve,
       shows: 'A pack that the visitor composes',

@@ -47,6 +47,7 @@ export async function makeSettingsPages(t: TestApp, { owner, reader }: WorkPeopl
     at('description', 'manageDescription', `${SETTINGS}/description`),
     at('tags', 'manageTags', `${SETTINGS}/tags`),
     at('links', 'manageLinks', `${SETTINGS}/links`),
+    at('badges', 'manageBadges', `${SETTINGS}/badges`),
     at('gallery-settings', 'manageGallery', `${SETTINGS}/gallery`),
     at('versions', 'manageVersions', `${SETTINGS}/versions`),
     at('members', 'manageMembers', `${SETTINGS}/members`),

@@ -174,6 +174,7 @@ const SECTIONS: readonly { title?: MessageKey; items: readonly Section[] }[] = [
       { below: '/organization', label: 'people.organization', icon: 'building' },
       { below: '/analytics', label: 'numbers.title', icon: 'chart' },
       { below: '/revenue', label: 'revenue.project', icon: 'coins' },
+      { below: '/badges', label: 'manage.badges', icon: 'shield' },
       { below: '/publishing', label: 'publishers.title', icon: 'key' },
       { below: '/advisories', label: 'advisories.title', icon: 'warning' },
       { below: '/webhooks', label: 'webhooks.title', icon: 'send' },

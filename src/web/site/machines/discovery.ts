@@ -8,7 +8,7 @@ import { MIB } from '#lib/text/sizes.ts'
 import { defineCache } from '#platform/cache/definitions.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import { isUnchanged } from '#platform/http/responses/entity-tags.ts'
-import { drawIcon } from '#platform/images/draw-card.ts'
+import { CARD_HEIGHT, CARD_WIDTH, drawIcon } from '#platform/images/draw-card.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import type { Pages } from '#web/kit/pages.ts'
@@ -132,13 +132,12 @@ export async function sendEmbed(request: PageRequest): Promise<FastifyReply> {
   const written = query('format')
   const format = written === '' ? 'json' : FORMATS.find((name) => name === written)
   if (format === undefined) throw invalidInput('format must be json or xml', 'format')
-  const largest = Math.min(sideOf(query('maxwidth'), 'maxwidth'), sideOf(query('maxheight'), 'maxheight'))
+  const [width, height] = [sideOf(query('maxwidth'), 'maxwidth'), sideOf(query('maxheight'), 'maxheight')]
   // Without a viewer, because other sites show the response to everyone.
   const project = await getProject(deps, null, projectOf(query('url'), page.site.url))
   const [row] = await rowsWithAuthors(request, [project])
   if (row === undefined) throw notFound('project')
   const { url, name } = page.site
-  const icon = { thumbnail_url: row.iconUrl, thumbnail_width: ICON_SIDE, thumbnail_height: ICON_SIDE }
   const fields = {
     version: '1.0',
     type: 'link',
@@ -147,7 +146,7 @@ export async function sendEmbed(request: PageRequest): Promise<FastifyReply> {
     provider_name: name,
     provider_url: url,
     cache_age: CACHE_SECONDS,
-    ...(row.iconUrl === null || largest < ICON_SIDE ? {} : icon),
+    ...thumbnailOf({ iconUrl: row.iconUrl, cardUrl: `${url}/card/${project.id}.png` }, { width, height }),
   }
   return sendDocument(request, {
     type: format === 'json' ? 'application/json; charset=utf-8' : 'text/xml; charset=utf-8',
@@ -155,6 +154,15 @@ export async function sendEmbed(request: PageRequest): Promise<FastifyReply> {
     cacheControl: 'public, max-age=0, must-revalidate',
     modifiedAt: Date.parse(row.updated),
   })
+}
+
+/** Returns the icon, otherwise the preview image. The specification forbids a thumbnail that is larger than requested. */
+function thumbnailOf(
+  { iconUrl, cardUrl }: { iconUrl: string | null; cardUrl: string },
+  { width, height }: { width: number; height: number },
+): object {
+  const [url, wide, high] = iconUrl === null ? [cardUrl, CARD_WIDTH, CARD_HEIGHT] : [iconUrl, ICON_SIDE, ICON_SIDE]
+  return wide > width || high > height ? {} : { thumbnail_url: url, thumbnail_width: wide, thumbnail_height: high }
 }
 
 /** Returns the slug or ID in the URL of a page of this site. @throws ApiError 404 for other URLs */

@@ -44,7 +44,11 @@ export function createCardHandler(): (request: PageRequest) => Promise<FastifyRe
     const { name: footer, mark } = page.site
     // A hash of the content: a cached card is never older than its project.
     const etag = entityTag(JSON.stringify([name, summary, color, icon_url, footer, mark?.url]))
-    void reply.header('etag', etag).header('cache-control', 'public, max-age=0, must-revalidate')
+    void reply
+      .header('etag', etag)
+      .header('cache-control', 'public, max-age=0, must-revalidate')
+      // Other sites show the card as the thumbnail of an embedded project.
+      .header('cross-origin-resource-policy', 'cross-origin')
     if (isUnchanged(req, reply, etag)) return reply.send()
     const bytes = await deps.cache.remember(CARDS).get(etag, async () => {
       const [icon, logo] = await Promise.all([readIcon(deps, icon_url), readIcon(deps, mark?.url ?? null)])
