@@ -8,6 +8,7 @@ import { withoutMark } from '#lib/text/byte-order-mark.ts'
 import { ClientProgramRows } from './client-programs.ts'
 import { crossErrors } from './cross-errors.ts'
 import { type FileRules, parseFileRules } from './file-rules.ts'
+import { LauncherRows, launcherErrors } from './launchers.ts'
 import { ResolvingRules, resolvingErrors } from './resolving.ts'
 import {
   CodeHost,
@@ -48,6 +49,7 @@ export function readTaxonomyFiles(folder: string) {
     licenses: existsSync(path.join(folder, 'licenses.json')) ? (read('licenses.json', TAG_LISTS.licenses) ?? []) : [],
     reportTypes: read('report-types.json', Names) ?? [],
     clientPrograms: read('client-programs.json', ClientProgramRows) ?? [],
+    launchers: existsSync(path.join(folder, 'launchers.json')) ? (read('launchers.json', LauncherRows) ?? []) : [],
     codeHost: read('code-host.json', CodeHost) ?? { token_prefixes: [] },
     resolving: read('resolving.json', ResolvingRules),
     fileRules: readFileRules(json('file-rules.json'), errors),
@@ -61,7 +63,11 @@ export function readTaxonomyFiles(folder: string) {
     // Checked last: if a file cannot be read, all references to it are wrong, which would hide the cause.
     const checked = { ...data, fileRules, resolving }
     const loaders = data.loaders.map(({ name }) => name)
-    errors.push(...crossErrors(checked), ...resolvingErrors(resolving, { loaders, projectTypes: data.projectTypes }))
+    errors.push(
+      ...crossErrors(checked),
+      ...resolvingErrors(resolving, { loaders, projectTypes: data.projectTypes }),
+      ...launcherErrors(data.launchers, data.projectTypes),
+    )
     if (errors.length === 0) return checked
   }
   const shown = errors.slice(0, ERRORS_MAX).map((error) => `  ${error}`)

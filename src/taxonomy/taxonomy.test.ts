@@ -6,7 +6,7 @@ import { after, test } from 'node:test'
 import { checkCategories, checkLoaders, gamesOf, loadTaxonomy, projectTypesOf } from './taxonomy.ts'
 
 const DEFAULT_SET = path.join(import.meta.dirname, '../../taxonomy')
-const { taxonomy } = loadTaxonomy()
+const { taxonomy, launchers } = loadTaxonomy()
 const folders: string[] = []
 after(() => {
   for (const folder of folders) rmSync(folder, { recursive: true })
@@ -94,6 +94,24 @@ test('reports all errors of the data files together, each with its file and path
       return true
     },
   )
+})
+
+test('links to launchers have a scheme of the launcher, a place for the URL and known types', () => {
+  const [launcher] = launchers
+  const wrong: [object, RegExp][] = [
+    [{ link: 'javascript:alert(1)//{url}' }, /launchers\.json: the link of .+ must have the scheme of a launcher/],
+    [{ link: 'https://example.org/{url}' }, /must have the scheme of a launcher/],
+    [{ link: 'launcher://import' }, /launchers\.json\.0\.link: must match pattern/],
+    [{ link: 'launcher://import?url={url}" onclick="' }, /launchers\.json\.0\.link: must match pattern/],
+    [{ project_types: ['mod', 'game'] }, /launchers\.json: unknown project type game/],
+  ]
+  for (const [fields, error] of wrong) {
+    const folder = changed({ 'launchers.json': () => [{ ...launcher, ...fields }] })
+    assert.throws(() => loadTaxonomy(folder), error)
+  }
+  const older = changed({})
+  rmSync(path.join(older, 'launchers.json'))
+  assert.deepEqual(loadTaxonomy(older).launchers, [])
 })
 
 test('duplicates and references to what does not exist are errors', () => {

@@ -5,6 +5,7 @@ import { validationError } from '#lib/errors.ts'
 import { Refusals } from '#lib/schema/refusals.ts'
 import { type ClientPrograms, labelClientPrograms } from './client-programs.ts'
 import type { FileRules } from './file-rules.ts'
+import type { Launcher } from './launchers.ts'
 import type { ResolvingRules } from './resolving.ts'
 import type {
   CategoryRow,
@@ -47,6 +48,8 @@ export type LoadedTaxonomy = {
   /** Prefixes of personal tokens of the code host. */
   codeHostPrefixes: readonly string[]
   resolving: ResolvingRules
+  /** Launchers that links open, in the order of menus. */
+  launchers: readonly Launcher[]
 }
 
 /**
@@ -62,6 +65,7 @@ export function loadTaxonomy(folder: string = TAXONOMY_FOLDER): LoadedTaxonomy {
     clientPrograms: labelClientPrograms(data.clientPrograms),
     codeHostPrefixes: data.codeHost.token_prefixes,
     resolving: data.resolving,
+    launchers: data.launchers,
   }
 }
 

@@ -21,6 +21,7 @@ import { emptyState, note } from '#web/ui/parts/lists.ts'
 import { tile } from '../lists/rows.ts'
 import { tagName } from '../names.ts'
 import { fittingSetups } from './fitting-setups.ts'
+import { launcherMenu } from './launcher-menu.ts'
 import { PACK_MAX, type PackState, packPath, packValues, readPack, type ShownPack } from './pack-state.ts'
 
 export async function showPack(request: PageRequest): Promise<FastifyReply> {
@@ -132,7 +133,7 @@ ${itemList(page, pack)}
 ${requiredList(page, pack)}
 ${suggestedList(page, pack)}
 ${externalList(page, pack)}
-${packFiles(page, pack)}
+${packFiles(request, pack)}
 <p><a href="${pathTo(page, packPath({ ...state, projects: [] }))}">${language.t('site.pack.clear')}</a></p>
 </div>`
 }
@@ -298,7 +299,7 @@ function missingParts({ language }: PageContext, { state, lacks }: ShownPack): P
 }
 
 /** Shows the button that stores the pack, and then the addresses of its files. */
-function packFiles(page: PageContext, pack: ShownPack): Part {
+function packFiles({ page, deps }: PageRequest, pack: ShownPack): Part {
   const { state, answer, isStored, lacks } = pack
   const { language, site } = page
   if (answer.chosen.length === 0) return null
@@ -318,7 +319,7 @@ function packFiles(page: PageContext, pack: ShownPack): Part {
   const lock = `/v3/lock/${answer.lock}`
   const hasMrpack = !lacks.gameVersion && !lacks.loader && !lacks.loaderVersion
   const mrpack = hasMrpack
-    ? html`<p><a class="button main" href="${pathTo(page, `${lock}.mrpack`)}" download>${icon(page, 'download')}${language.t('site.pack.mrpack')}</a></p>`
+    ? html`<p><a class="button main" href="${pathTo(page, `${lock}.mrpack`)}" download>${icon(page, 'download')}${language.t('site.pack.mrpack')}</a></p>${launcherMenu(page, deps, { url: `${site.url}${lock}.mrpack`, types: ['modpack'] })}`
     : null
   const copy = html`<button class="tight" type="button" data-copy="packwiz" data-done="${language.t('copied')}" hidden>${language.t('copy')}<span class="vh"> ${language.t('site.pack.packwiz')}</span></button>`
   return html`<section><h2>${language.t(missing.length === 0 ? 'site.pack.ready' : 'site.pack.stored')}</h2>

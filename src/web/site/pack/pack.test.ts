@@ -57,6 +57,16 @@ test('a project page leads to the pack, which contains the project and what it r
     assert.ok(body.includes(text), text)
 })
 
+test('a project page opens the offered file in a launcher, if there is one for its type', async () => {
+  const mod = await page(`/mod/${made.projects['lantern']?.slug}`)
+  const file = /<a class="button main" href="([^"]+)" download>/.exec(mod)?.[1] ?? assert.fail('no file')
+  assert.ok(mod.includes(`href="prismlauncher://import?url=${encodeURIComponent(file)}"`))
+  const pack = await t.make.project()
+  const version = await t.make.version({ project: pack, loaders: ['datapack'] })
+  await t.make.file({ project: pack, version, bytes: Buffer.from('datapack'), filename: 'data.zip' })
+  assert.ok(!(await page(`/datapack/${pack.slug}`)).includes('launcher://'))
+})
+
 test('the pack is stored, and its files are offered', async () => {
   const person = visitor(t)
   const sent = await person.send(`/pack?${query('lantern')}`, '/pack/files')
@@ -65,6 +75,8 @@ test('the pack is stored, and its files are offered', async () => {
   assertValidHtml(ready.body, 'ready')
   const path = /href="(\/v3\/lock\/[^"]+\.mrpack)"/.exec(ready.body)?.[1]
   assert.equal((await t.anyone.get(path ?? assert.fail('no .mrpack'))).statusCode, 200)
+  const file = encodeURIComponent(`https://depot.test${path}`)
+  assert.ok(ready.body.includes(`href="prismlauncher://import?url=${file}"`), 'no link to a launcher')
   const address = /<code id="packwiz">([^<]+)</.exec(ready.body)?.[1]
   const pack = await t.anyone.get(new URL(address ?? '').pathname)
   assert.match(pack.body, /pack-format = "packwiz:1\.1\.0"/)

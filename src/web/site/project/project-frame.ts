@@ -16,6 +16,7 @@ import { buttonForm } from '#web/ui/parts/fields.ts'
 import { breadcrumbs, note, tabs } from '#web/ui/parts/lists.ts'
 import { fieldTexts, tile } from '../lists/rows.ts'
 import { hueClass, releasesIn, setupName, tagName, tagNames, typesName } from '../names.ts'
+import { launcherMenu } from '../pack/launcher-menu.ts'
 import { cardOf } from './card.ts'
 import { mirroredFrom } from './mirrored-from.ts'
 import { type Offer, primaryFile } from './offer.ts'
@@ -225,6 +226,7 @@ function download(request: PageRequest, data: ProjectData): Markup {
   return html`<section class="get" aria-labelledby="get-head">
 <div class="for"><strong id="get-head">${heading}</strong>${!isOwnOffer && setupLink}</div>
 ${!offer.isCompatible && html`<p class="small">${language.t('site.get.nearest', { setup: madeFor(request, offer.version) })}</p>`}<a class="${offer.isCompatible ? 'button main' : 'button quiet'}" href="${file.url}" download>${icon(page, 'download')}<span><b>${language.rich('site.get.version', { version: html`<bdi>${offer.version.version_number}</bdi>` })}</b><small><bdi>${file.filename}</bdi> · ${fileSize(language, file.size)}</small></span></a>
+${launcherMenu(page, request.deps, { url: file.url, types: offer.version.project_types })}
 ${required.length > 0 && html`<div><p class="small soft">${language.t('site.get.needs')}</p><ul class="needs">${required}</ul>${archiveLink(page, offer)}</div>`}${!offer.isCompatible && html`<div class="small">${request.personal(notifyOffer({ id: data.view.id, path }))}</div>`}
 </section>`
 }
