@@ -122,6 +122,7 @@ export const LAYERS: readonly Layer[] = [
       members: 'Members of a project, of a team, of several teams ([walkthrough](../api/manage-a-team.md))',
       moderation: 'The review queue ([moderation.md](../api/moderation.md))',
       organizations: 'Organizations that own projects ([walkthrough](../api/manage-a-team.md))',
+      packs: 'Saved packs with numbered saves ([resolve.md](../api/resolve.md#packs))',
       'personal-data': 'Exports and deletes what is stored about a user',
       reports: 'Reports about projects, versions and users ([moderation.md](../api/moderation.md))',
       'service-accounts': 'Accounts of organizations with which nobody signs in ([tokens.md](../api/tokens.md))',

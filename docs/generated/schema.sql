@@ -910,6 +910,57 @@ END)),
   constraint origin_version_key UNIQUE (version_id)
 );
 
+create table pack (
+  id text collate "C" not null,
+  account_id text collate "C" not null,
+  name text not null,
+  slug text collate "C" not null,
+  status text default 'listed'::text not null,
+  loader text,
+  game_version text not null,
+  loader_version text,
+  created timestamp with time zone default now() not null,
+  updated timestamp with time zone default now() not null,
+  revision bigint default 1 not null,
+  constraint pack_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint pack_loader_version_check CHECK (((char_length(loader_version) >= 1) AND (char_length(loader_version) <= 64))),
+  constraint pack_name_check CHECK (((char_length(name) >= 3) AND (char_length(name) <= 64))),
+  constraint pack_pkey PRIMARY KEY (id),
+  constraint pack_slug_check CHECK ((slug ~ '^[a-z0-9-]{3,64}$'::text)),
+  constraint pack_slug_key UNIQUE (account_id, slug),
+  constraint pack_status_check CHECK ((status = ANY (ARRAY['listed'::text, 'unlisted'::text, 'private'::text, 'rejected'::text])))
+);
+
+create table pack_previous_slug (
+  account_id text collate "C" not null,
+  slug text collate "C" not null,
+  pack_id text collate "C" not null,
+  constraint pack_previous_slug_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint pack_previous_slug_pack_id_fkey FOREIGN KEY (pack_id) REFERENCES pack(id) ON DELETE CASCADE,
+  constraint pack_previous_slug_pkey PRIMARY KEY (account_id, slug)
+);
+
+create table pack_project (
+  pack_id text collate "C" not null,
+  project_id text collate "C" not null,
+  position integer not null,
+  constraint pack_project_pack_id_fkey FOREIGN KEY (pack_id) REFERENCES pack(id) ON DELETE CASCADE,
+  constraint pack_project_pkey PRIMARY KEY (pack_id, project_id),
+  constraint pack_project_position_check CHECK ((("position" >= 0) AND ("position" <= 199))),
+  constraint pack_project_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE
+);
+
+create table pack_save (
+  pack_id text collate "C" not null,
+  number integer not null,
+  lock_id text collate "C" not null,
+  created timestamp with time zone default now() not null,
+  constraint pack_save_lock_id_fkey FOREIGN KEY (lock_id) REFERENCES version_lock(id) ON DELETE RESTRICT,
+  constraint pack_save_number_check CHECK ((number > 0)),
+  constraint pack_save_pack_id_fkey FOREIGN KEY (pack_id) REFERENCES pack(id) ON DELETE CASCADE,
+  constraint pack_save_pkey PRIMARY KEY (pack_id, number)
+);
+
 create table page_version (
   kind text not null,
   number integer not null,
@@ -1920,6 +1971,14 @@ CREATE INDEX oauth_token_expires_idx ON public.oauth_token USING btree (expires)
 
 CREATE INDEX organization_lower_id_idx ON public.organization USING btree (lower(id));
 
+CREATE INDEX pack_created_idx ON public.pack USING btree (account_id, created DESC, id);
+
+CREATE INDEX pack_previous_slug_pack_id_idx ON public.pack_previous_slug USING btree (pack_id);
+
+CREATE INDEX pack_project_project_id_idx ON public.pack_project USING btree (project_id);
+
+CREATE INDEX pack_save_lock_id_idx ON public.pack_save USING btree (lock_id);
+
 CREATE INDEX page_version_published_by_idx ON public.page_version USING btree (published_by);
 
 CREATE INDEX passkey_account_id_idx ON public.passkey USING btree (account_id);
@@ -2217,6 +2276,8 @@ CREATE TRIGGER member_inserted AFTER INSERT ON public.team_member FOR EACH ROW W
 CREATE TRIGGER organization_previous_name AFTER UPDATE OF slug ON public.organization FOR EACH ROW WHEN ((old.slug <> new.slug)) EXECUTE FUNCTION record_previous_name('slug');
 
 CREATE TRIGGER organization_revision BEFORE UPDATE ON public.organization FOR EACH ROW EXECUTE FUNCTION raise_revision();
+
+CREATE TRIGGER pack_revision BEFORE UPDATE ON public.pack FOR EACH ROW EXECUTE FUNCTION raise_revision();
 
 CREATE TRIGGER project_deleted BEFORE DELETE ON public.project FOR EACH ROW WHEN (is_searchable(old.status)) EXECUTE FUNCTION project_counted();
 

@@ -55,6 +55,7 @@ import { moderationRoutes } from '#features/community/moderation/routes.ts'
 import { takedownJobs } from '#features/community/moderation/takedown/jobs.ts'
 import { organizationRoutes } from '#features/community/organizations/routes.ts'
 import { userListRoutes } from '#features/community/organizations/user-routes.ts'
+import { packRoutes } from '#features/community/packs/routes.ts'
 import { personalDataJobs } from '#features/community/personal-data/jobs.ts'
 import { personalDataRoutes, userExportRoute } from '#features/community/personal-data/routes.ts'
 import { reportImages } from '#features/community/reports/image-owner.ts'
@@ -230,7 +231,10 @@ function addFeatures(app: App, { deps, accounts, tokens, rateGrants, caps }: Sha
     hashRoutes(scope, deps)
     updateRoutes(scope, deps)
   })
-  tagged(app, 'packs', (scope) => resolveRoutes(scope, deps))
+  tagged(app, 'packs', (scope) => {
+    resolveRoutes(scope, deps)
+    packRoutes(scope, deps)
+  })
   tagged(app, 'build tools', (scope) => buildToolRoutes(scope, deps))
   tagged(app, 'search', (scope) => searchRoutes(scope, deps))
   tagged(app, 'changes', (scope) => changeRoutes(scope, deps))

@@ -694,6 +694,39 @@ export interface Origin {
   version_id: string | null;
 }
 
+export interface Pack {
+  account_id: string;
+  created: Generated<Timestamp>;
+  game_version: string;
+  id: string;
+  loader: string | null;
+  loader_version: string | null;
+  name: string;
+  revision: Generated<number>;
+  slug: string;
+  status: Generated<'listed' | 'unlisted' | 'private' | 'rejected'>;
+  updated: Generated<Timestamp>;
+}
+
+export interface PackPreviousSlug {
+  account_id: string;
+  pack_id: string;
+  slug: string;
+}
+
+export interface PackProject {
+  pack_id: string;
+  position: number;
+  project_id: string;
+}
+
+export interface PackSave {
+  created: Generated<Timestamp>;
+  lock_id: string;
+  number: number;
+  pack_id: string;
+}
+
 export interface PageVersion {
   asks_again: Generated<boolean>;
   kind: 'rules' | 'terms' | 'privacy' | 'imprint' | 'contact';
@@ -1358,6 +1391,10 @@ export interface DB {
   oauth_token: OauthToken;
   organization: Organization;
   origin: Origin;
+  pack: Pack;
+  pack_previous_slug: PackPreviousSlug;
+  pack_project: PackProject;
+  pack_save: PackSave;
   page_version: PageVersion;
   passkey: Passkey;
   payout: Payout;

@@ -30,6 +30,7 @@ export const PATHS = {
   search: '/search',
   pack: '/pack',
   packFiles: '/pack/files',
+  packSave: '/pack/save',
   suggestions: '/suggestions',
   report: '/report',
   embed: '/oembed',
@@ -40,6 +41,7 @@ export const PATHS = {
   uploadedFiles: '/dashboard/uploads/files',
   dashboardOrganizations: '/dashboard/organizations',
   dashboardCollections: '/dashboard/collections',
+  dashboardPacks: '/dashboard/packs',
   follows: '/dashboard/follows',
   analytics: '/dashboard/analytics',
   notifications: '/dashboard/notifications',
@@ -108,6 +110,8 @@ export function versionPath(project: string, { id, version_number }: { id: strin
 export const userPath = (name: string): string => `/user/${encodeURIComponent(name)}`
 export const organizationPath = (name: string): string => `/organization/${encodeURIComponent(name)}`
 export const collectionPath = (id: string): string => `/collection/${id}`
+/** Returns the path of a saved pack. */
+export const savedPackPath = (username: string, slug: string): string => `/pack/${encodeURIComponent(username)}/${slug}`
 export const reviewPath = (projectId: string): string => `/moderation/project/${projectId}`
 export const advisoryPath = (id: string): string => `/advisory/${id}`
 export const reportPath = (item: string, id: string): string => withQuery(PATHS.report, { item, id })

@@ -21,6 +21,8 @@ import { organizationPublishingPages } from './organization/publishing.ts'
 import { serviceAccountPages } from './organization/service-accounts.ts'
 import { followsPage } from './own/follows-page.ts'
 import { ownReportPages } from './own/reports-page.ts'
+import { packDeletionPage, packSettingsPage } from './pack/pack-settings.ts'
+import { ownPacksPage } from './pack/packs-page.ts'
 import { badgePages } from './project/badges.ts'
 import { deletionPages } from './project/delete.ts'
 import { descriptionPages } from './project/description.ts'
@@ -82,6 +84,7 @@ export function publishPages(app: App, web: WebDeps): void {
     organizationPages(pages)
     ownWebhookPages(pages)
     collectionPages(pages)
+    ownPackPages(pages)
   })
   registerArea(app, web, AREA, (pages, scope) => {
     scope.removeContentTypeParser('multipart/form-data')
@@ -103,6 +106,13 @@ function organizationPages(pages: Pages): void {
   organizationWebhookPages(pages)
   serviceAccountPages(pages)
   organizationDeletionPages(pages)
+}
+
+/** The packs of the user. */
+function ownPackPages(pages: Pages): void {
+  ownPacksPage(pages)
+  packSettingsPage(pages)
+  packDeletionPage(pages)
 }
 
 function collectionPages(pages: Pages): void {

@@ -23,7 +23,7 @@ import { sendBadge } from './machines/badge.ts'
 import { discoveryPages, faviconPage, sendEmbed } from './machines/discovery.ts'
 import { sitemapPages } from './machines/sitemap.ts'
 import { movedPages } from './moved-pages.ts'
-import { createPack, showPack } from './pack/pack-page.ts'
+import { packPages } from './pack/routes.ts'
 import { showCollection, showOrganization, showUser } from './people/people.ts'
 import { createCardHandler } from './project/card.ts'
 import { showDependencies, showUsedBy } from './project/dependencies-page.ts'
@@ -87,16 +87,7 @@ export function sitePages(app: App, web: WebDeps): void {
     faviconPage(pages)
     pages.open('GET', '/card/:id.png', 'siteCard', createCardHandler(), { budget: 'asset' })
     pages.open('GET', '/badge/:type/:slug/:badge.svg', 'siteBadge', sendBadge, { budget: 'asset', shows: false })
-    pages.open('GET', PATHS.pack, 'sitePack', showPack, {
-      cost: COSTS.resolve,
-      shows: 'A pack that the visitor composes',
-      api: 'resolveItems createLock getLock getLockMrpack getLockPack getLockIndex getLockMetafile',
-    })
-    pages.open('POST', PATHS.packFiles, 'siteCreatePack', createPack, {
-      cost: COSTS.resolve,
-      // Visitors without an account create packs too.
-      needsConsent: false,
-    })
+    packPages(pages, web.deps)
     pages.open('GET', PATHS.report, 'siteReport', showReport, { api: 'createReport listReportTypes' })
     pages.open('POST', PATHS.report, 'siteReportForm', sendReport, { whenReadOnly: 'form' })
     for (const text of OPERATOR_TEXTS)

@@ -164,6 +164,8 @@ async function addToAccount(
   const founder = { team_id: own.organizationTeam, account_id: own.owner }
   await copy('team_member', founder, { team_id: own_id, account_id }, MANY)
   await copy('collection', { id: own.collection }, { id: own_id, account_id })
+  await copy('pack', { id: own.pack }, { id: own_id, account_id, slug: name(letter) }, 60)
+  await copy('pack_save', { pack_id: own.pack, number: '1' }, { pack_id: own_id }, 60)
   await copy('report', { id: own.report }, { id: own_id, reporter_id: account_id, closed: 'true' })
   await copy('thread', { report_id: own.report }, { id: own_id, report_id: own_id })
   const about = { item_id: account_id, account_id, reporter_id: id() }

@@ -99,6 +99,7 @@ const THING_AFTER: Readonly<Record<string, Thing>> = {
   message: 'message',
   notification: 'notification',
   organization: 'organization',
+  pack: 'pack',
   pat: 'pat',
   payout: 'payout',
   project: 'project',

@@ -52,6 +52,13 @@ const KINDS: Record<string, Kind> = {
     edit: (n) => ({ name: `Another name ${n}` }),
     path: of('/v3/collection', 'collection'),
   },
+  pack: {
+    table: 'pack',
+    thing: 'pack',
+    view: (id) => `/v3/pack/${id}`,
+    edit: (n) => ({ name: `Another name ${n}` }),
+    path: of('/v3/pack', 'pack'),
+  },
   user: {
     table: 'account',
     thing: 'owner',

@@ -34,6 +34,7 @@ export type Thing =
   | 'organizationTeam'
   | 'organizationPublisher'
   | 'owner'
+  | 'pack'
   | 'pat'
   | 'payout'
   | 'project'
@@ -60,6 +61,7 @@ export const HIDDEN_THINGS: ReadonlySet<Thing> = new Set<Thing>([
   'message',
   'notification',
   'organizationProject',
+  'pack',
   'pat',
   'project',
   'report',
@@ -122,6 +124,7 @@ const THINGS: Record<Thing, (world: World) => Promise<string>> = {
   organizationTeam: async (w) => (await w.organization()).teamId,
   organizationPublisher: async (w) => makePublisher(w, { organization_id: (await w.organization()).id }),
   owner: async (w) => (await w.person('owner')).id,
+  pack: makePack,
   pat: async (w) => {
     const { token } = await w.t.make.pat(await w.person('owner'))
     return idByHash(w, 'personal_access_token', token)
@@ -315,6 +318,21 @@ async function makeCollection(w: World): Promise<string> {
   const account_id = (await w.person('owner')).id
   const status = w.hidden ? 'private' : 'listed'
   await w.t.deps.db.insertInto('collection').values({ id, account_id, name: 'Lanterns', status }).execute()
+  return id
+}
+
+/** A pack of a public project, because only those can be part of it. */
+async function makePack(w: World): Promise<string> {
+  const { t } = w
+  const project = await t.make.project()
+  const version = await t.make.version({ project, loaders: ['minecraft'], game_versions: ['1.20.1', '1.20.2'] })
+  await t.make.file({ project, version, bytes: Buffer.from(project.id) })
+  const setup = { loader: 'fabric', game_version: '1.20.1', loader_version: '0.15.11' }
+  const body = { name: 'Lanterns', slug: newId(), projects: [project.id], ...setup }
+  const answer = await t.as(await w.person('owner')).post('/v3/pack', body)
+  assert.equal(answer.statusCode, 201, answer.body)
+  const { id } = answer.json()
+  if (w.hidden) await t.deps.db.updateTable('pack').set({ status: 'private' }).where('id', '=', id).execute()
   return id
 }
 

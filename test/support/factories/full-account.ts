@@ -35,7 +35,7 @@ export async function leaveEverything(db: Db, person: Account, other: Account): 
   const talks = await talk(db, person, other)
   const money = await earn(db, person, theirs.id)
   const applications = await authorize(db, person, other)
-  const [collection, notification, told, image] = [newId(), newId(), newId(), newId()]
+  const [collection, pack, notification, told, image] = [newId(), newId(), newId(), newId(), newId()]
   const invitation = { type: 'team_invite', project_id: project.id, team_id: project.teamId, role: 'Member' }
   await db
     .insertInto('notification')
@@ -45,6 +45,7 @@ export async function leaveEverything(db: Db, person: Account, other: Account): 
     ])
     .execute()
   await db.insertInto('collection').values({ id: collection, account_id, name: 'Lights' }).execute()
+  await leavePack(db, person, { id: pack, projectId: theirs.id })
   await db.insertInto('follow').values({ account_id, project_id: theirs.id }).execute()
   const hook = { host: 'hooks.example', url: 'https://hooks.example/', format: 'standard' as const, events: ['*'] }
   await db
@@ -228,9 +229,27 @@ export async function leaveEverything(db: Db, person: Account, other: Account): 
     thread_message: [talks.message],
     notification: [notification],
     collection: [collection],
+    pack: [pack],
     follow: [theirs.id],
     image: [image],
   }
+}
+
+/** A pack with a save and a previous slug. */
+async function leavePack(db: Db, { id: account_id }: Account, pack: { id: string; projectId: string }): Promise<void> {
+  const lock_id = `${newId()}${newId()}${newId()}`.slice(0, 22)
+  await db
+    .insertInto('version_lock')
+    .values({ id: lock_id, target: '{}', version_ids: [], sha1s: [], content: '{}' })
+    .execute()
+  const fields = { name: 'Lights', slug: 'lights', game_version: '1.20.1' }
+  await db
+    .insertInto('pack')
+    .values({ id: pack.id, account_id, ...fields })
+    .execute()
+  await db.insertInto('pack_project').values({ pack_id: pack.id, project_id: pack.projectId, position: 0 }).execute()
+  await db.insertInto('pack_save').values({ pack_id: pack.id, number: 1, lock_id }).execute()
+  await db.insertInto('pack_previous_slug').values({ account_id, slug: 'lamps', pack_id: pack.id }).execute()
 }
 
 async function talk(db: Db, person: Account, other: Account): Promise<{ report: string; message: string }> {

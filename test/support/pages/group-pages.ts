@@ -50,6 +50,7 @@ export async function makeGroupPages(t: TestApp, { owner, reader }: WorkPeople):
   const name = 'Lights for long winter nights'
   const { id: collection } = await send(owner, '/v3/collection', { name, description: 'All that shines', projects })
   await send(owner, '/v3/collection', { name: 'Empty for now' })
+  const pack = await makePack(t, owner)
   const settings = '/organization/lanterns/settings'
   const publisher = { issuer: 'https://gitlab.com', repository: 'lanterns/tools/lamp', workflow: '.gitlab-ci.yml' }
   await send(owner, `/v3/organization/${organization_id}/trusted-publisher`, publisher)
@@ -81,5 +82,28 @@ export async function makeGroupPages(t: TestApp, { owner, reader }: WorkPeople):
     at('new-collection', 'publishNewCollection', '/new/collection'),
     at('collection-editor', 'manageCollection', `/collection/${collection}/edit?find=lantern`),
     at('collection-deletion', 'manageCollectionDeletion', `/collection/${collection}/delete`),
+    at('packs', 'ownPacks', '/dashboard/packs'),
+    at('saved-pack', 'siteSavedPack', pack),
+    at('pack-settings', 'managePack', `${pack}/edit`),
+    at('pack-deletion', 'managePackDeletion', `${pack}/delete`),
   ]
+}
+
+/** A pack with two saves. Returns its path. */
+async function makePack(t: TestApp, owner: Person): Promise<string> {
+  const projects: string[] = []
+  for (const name of ['Harbour lamps', 'A name for a mod that is far too long for one line of a narrow window']) {
+    const project = await t.make.project({ owner, slug: `packed-${projects.length}`, name })
+    const version = await t.make.version({ project, loaders: ['fabric'], game_versions: ['1.20.1'] })
+    await t.make.file({ project, version, bytes: Buffer.from(project.id), filename: `${projects.length}.jar` })
+    projects.push(project.id)
+  }
+  const setup = { game_version: '1.20.1', loader: 'fabric', loader_version: '0.15.11' }
+  const body = { name: 'Evenings at the harbour', slug: 'evenings', projects: projects.slice(0, 1), ...setup }
+  const made = await t.as(owner).post('/v3/pack', body)
+  if (made.statusCode !== 201) throw new Error(made.body)
+  const { id } = made.json()
+  await t.as(owner).patch(`/v3/pack/${id}`, { projects, status: 'unlisted' })
+  const { username } = (await t.anyone.get(`/v3/user/${owner.id}`)).json()
+  return `/pack/${username}/evenings`
 }

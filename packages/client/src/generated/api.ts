@@ -776,207 +776,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/_internal/auth/2fa/backup-codes": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get the number of unused backup codes
-         * @description Requires a token with `USER_AUTH_WRITE`. Rejects fine-grained tokens.
-         */
-        get: operations["countBackupCodes"];
-        put?: never;
-        /**
-         * Replace the backup codes
-         * @description The previous codes stop working. The new codes cannot be read again.
-         *
-         *     Requires a token with `USER_AUTH_WRITE`. Rejects fine-grained tokens. Counts as 5 requests at the rate limit.
-         */
-        post: operations["renewBackupCodes"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/_internal/auth/passkeys/options": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Get the options with which a browser asks for a passkey */
-        post: operations["requestPasskey"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/_internal/auth/login/passkey": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Sign in with a passkey
-         * @description Needs no further code, also if two-factor sign-in is enabled.
-         *
-         *     Counts as 5 requests at the rate limit.
-         */
-        post: operations["signInWithPasskey"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/_internal/auth/confirm/passkey": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Confirm the owner of the session with a passkey
-         * @description For the next 10 minutes, requests with this session need neither `password` nor `code`.
-         *
-         *     Requires a token with `USER_AUTH_WRITE`. Rejects fine-grained tokens. Counts as 5 requests at the rate limit.
-         */
-        post: operations["confirmWithPasskey"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/_internal/auth/passkeys": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the caller's passkeys, oldest first
-         * @description Requires a token with `USER_AUTH_WRITE`. Rejects fine-grained tokens.
-         */
-        get: operations["listPasskeys"];
-        put?: never;
-        /**
-         * Add a passkey
-         * @description From then on, a sign-in with the password also needs a passkey or a two-factor code. Notifies the user by email. An account can have 20 passkeys.
-         *
-         *     Requires a token with `USER_AUTH_WRITE`. Rejects fine-grained tokens. Counts as 5 requests at the rate limit.
-         */
-        post: operations["addPasskey"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/_internal/auth/passkeys/start": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Get the options with which a browser creates a passkey
-         * @description Requires a token with `USER_AUTH_WRITE`. Rejects fine-grained tokens.
-         */
-        post: operations["startPasskey"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/_internal/auth/passkeys/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * Delete a passkey
-         * @description Notifies the user by email. The last passkey of an account without an authenticator app turns two-factor sign-in off.
-         *
-         *     Requires a token with `USER_AUTH_WRITE`. Rejects fine-grained tokens. Counts as 5 requests at the rate limit.
-         */
-        delete: operations["deletePasskey"];
-        options?: never;
-        head?: never;
-        /**
-         * Rename a passkey
-         * @description Requires a token with `USER_AUTH_WRITE`. Rejects fine-grained tokens.
-         */
-        patch: operations["renamePasskey"];
-        trace?: never;
-    };
-    "/_internal/auth/providers": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the services that can sign in, and the caller's links to them
-         * @description Requires a token with `USER_AUTH_WRITE`. Rejects fine-grained tokens.
-         */
-        get: operations["listSignInProviders"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/_internal/auth/providers/{provider}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * Remove the link to a service
-         * @description The only way to sign in cannot be removed. Notifies the user by email.
-         *
-         *     Requires a token with `USER_AUTH_WRITE`. Rejects fine-grained tokens. Counts as 5 requests at the rate limit.
-         */
-        delete: operations["unlinkSignInProvider"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/_internal/session/list": {
         parameters: {
             query?: never;
@@ -3466,6 +3265,106 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v3/pack/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a pack
+         * @description Token optional. A token with `COLLECTION_READ` identifies the caller. Ignores fine-grained tokens.
+         */
+        get: operations["getPack"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a pack with its saves
+         * @description Requires a token with `COLLECTION_DELETE`. Rejects fine-grained tokens.
+         */
+        delete: operations["deletePack"];
+        options?: never;
+        head?: never;
+        /**
+         * Edit a pack
+         * @description Another name, setup or list of projects becomes the next save, with the newest versions. The owner can edit all fields and set the status to `listed` or `unlisted`. Moderators can only change the status. Each save is complete: if a project has no version for the setup, the request fails and names the project. The files of the newest save are at `/pack/{user}/{slug}` of the web site.
+         *
+         *     Requires a token with `COLLECTION_WRITE`. Rejects fine-grained tokens. Counts as 3 requests at the rate limit.
+         */
+        patch: operations["updatePack"];
+        trace?: never;
+    };
+    "/v3/pack/{id}/saves": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the saves of a pack, newest first
+         * @description Token optional. A token with `COLLECTION_READ` identifies the caller. Ignores fine-grained tokens.
+         */
+        get: operations["listPackSaves"];
+        put?: never;
+        /**
+         * Choose the newest versions of a pack again
+         * @description Returns 200 and the newest save if no version has changed.
+         *
+         *     Requires a token with `COLLECTION_WRITE`. Rejects fine-grained tokens. Counts as 3 requests at the rate limit.
+         */
+        post: operations["savePack"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v3/user/{id}/packs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List a user's packs, newest first
+         * @description Other users see only listed packs.
+         *
+         *     Token optional. A token with `COLLECTION_READ` identifies the caller. Ignores fine-grained tokens.
+         */
+        get: operations["listUserPacks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v3/pack": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a pack with its first save
+         * @description Each save is complete: if a project has no version for the setup, the request fails and names the project. The files of the newest save are at `/pack/{user}/{slug}` of the web site.
+         *
+         *     Requires a token with `COLLECTION_CREATE`. Rejects fine-grained tokens. Counts as 3 requests at the rate limit.
+         */
+        post: operations["createPack"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/maven/maven/{group}/{id}/{file}": {
         parameters: {
             query?: never;
@@ -5246,38 +5145,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/_internal/moderation/blocked_images": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the blocked images of other hosts
-         * @description Newest first.
-         *
-         *     Requires a token with `PROJECT_READ`. Moderators and admins only.
-         */
-        get: operations["listBlockedImages"];
-        put?: never;
-        /**
-         * Block an image of another host
-         * @description Deletes the cached copy. No text shows the image until a moderator lifts the block; browsers can show their copy for 5 more minutes. Does nothing if the image is blocked.
-         *
-         *     Requires a token with `PROJECT_WRITE`. Moderators and admins only.
-         */
-        post: operations["blockImage"];
-        /**
-         * Lift the block of an image of another host
-         * @description Requires a token with `PROJECT_WRITE`. Moderators and admins only.
-         */
-        delete: operations["unblockImage"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/_internal/moderation/scans": {
         parameters: {
             query?: never;
@@ -7039,7 +6906,7 @@ export interface components {
         /** AccountCleanupInput */
         AccountCleanupInput: {
             /**
-             * @description `spam`: suspends the accounts, rejects their projects, and removes their collections, the organizations of which they are the only member, and the text and image of their profile. `remove_content`: the same without the suspension. `suspend`: only the suspension. `delete`: as `spam`, and deletes the accounts after an hour
+             * @description `spam`: suspends the accounts, rejects their projects, and removes their collections and packs, the organizations of which they are the only member, and the text and image of their profile. `remove_content`: the same without the suspension. `suspend`: only the suspension. `delete`: as `spam`, and deletes the accounts after an hour
              * @enum {string}
              */
             action: "spam" | "remove_content" | "suspend" | "delete";
@@ -7120,12 +6987,6 @@ export interface components {
         AddedGameVersions: {
             /** @description Names of the added game versions, newest first */
             added: string[];
-        };
-        /** AddedPasskey */
-        AddedPasskey: {
-            passkey: components["schemas"]["Passkey"];
-            /** @description Backup codes, if the account had no two-factor sign-in before; otherwise null. They cannot be read again */
-            backup_codes: string[] | null;
         };
         /** AddedSavedReplies */
         AddedSavedReplies: {
@@ -7430,10 +7291,10 @@ export interface components {
             /** Format: date-time */
             at: string;
             /** @enum {string} */
-            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_verified" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.backup_codes_renewed" | "account.passkey_added" | "account.passkey_removed" | "account.provider_linked" | "account.provider_unlinked" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.approved" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "account.limits_changed" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "external_image.blocked" | "external_image.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "sign_up_block.added" | "sign_up_block.removed" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "page.published" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_verified" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.approved" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "account.limits_changed" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "pack.created" | "pack.changed" | "pack.status_changed" | "pack.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "sign_up_block.added" | "sign_up_block.removed" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "page.published" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
             subject: {
                 /** @enum {string} */
-                kind: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "advisory" | "team" | "organization" | "collection" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "webhook" | "job";
+                kind: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "advisory" | "team" | "organization" | "collection" | "pack" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "webhook" | "job";
                 id: string;
                 /** @description Current username if the resource is an account, otherwise null */
                 name: string | null;
@@ -7482,11 +7343,6 @@ export interface components {
             events: number | null;
             /** @description Files that were missing in the store; 0 means that the backup is complete */
             missing: number;
-        };
-        /** BackupCodeCount */
-        BackupCodeCount: {
-            /** @description Number of unused backup codes */
-            remaining: number;
         };
         /** BackupCodes */
         BackupCodes: {
@@ -7581,21 +7437,6 @@ export interface components {
              * @enum {object|null}
              */
             tax_compliance: never | null;
-        };
-        /** BlockedExternalImage */
-        BlockedExternalImage: {
-            url: string;
-            /** Format: date-time */
-            created: string;
-            /** @description Name of the moderator; null for a takedown or a deleted account */
-            blocked_by: string | null;
-            /** @description The takedown of a project whose texts contain the image */
-            takedown_id: string | null;
-        };
-        /** BlockedExternalImages */
-        BlockedExternalImages: {
-            total: number;
-            images: components["schemas"]["BlockedExternalImage"][];
         };
         /** BlockedFile */
         BlockedFile: {
@@ -7806,6 +7647,7 @@ export interface components {
             projects: components["schemas"]["Project"][];
             orgs: components["schemas"]["Organization"][];
             collections: components["schemas"]["Collection"][];
+            packs: components["schemas"]["Pack"][];
             notifs: components["schemas"]["Notification"][];
             sessions: components["schemas"]["Session"][];
             pats: components["schemas"]["PersonalAccessToken"][];
@@ -7813,6 +7655,12 @@ export interface components {
                 [key: string]: unknown;
             }[];
             versions: {
+                [key: string]: unknown;
+            }[];
+            pack_saves: {
+                [key: string]: unknown;
+            }[];
+            previous_pack_slugs: {
                 [key: string]: unknown;
             }[];
             email_settings: {
@@ -8261,11 +8109,6 @@ export interface components {
                 message: string;
             }[];
         };
-        /** ExternalImageBlock */
-        ExternalImageBlock: {
-            /** @description The https URL of the image, as in the text */
-            url: string;
-        };
         /**
          * FacetCounts
          * @description For each value, the number of hits if the search were also filtered by that value.
@@ -8369,8 +8212,6 @@ export interface components {
             /** Format: date-time */
             created: string;
             ordering: number;
-            /** @description Page of the video on YouTube or Vimeo that the image is the preview of */
-            video: string | null;
         };
         /** Game */
         Game: {
@@ -9055,10 +8896,10 @@ export interface components {
             /** Format: date-time */
             at: string;
             /** @enum {string} */
-            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_verified" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.backup_codes_renewed" | "account.passkey_added" | "account.passkey_removed" | "account.provider_linked" | "account.provider_unlinked" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.approved" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "account.limits_changed" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "external_image.blocked" | "external_image.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "sign_up_block.added" | "sign_up_block.removed" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "page.published" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_verified" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.approved" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "account.limits_changed" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "pack.created" | "pack.changed" | "pack.status_changed" | "pack.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "sign_up_block.added" | "sign_up_block.removed" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "page.published" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
             subject: {
                 /** @enum {string} */
-                kind: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "advisory" | "team" | "organization" | "collection" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "webhook" | "job";
+                kind: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "advisory" | "team" | "organization" | "collection" | "pack" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "webhook" | "job";
                 id: string;
                 /** @description Current username if the resource is an account, otherwise null */
                 name: string | null;
@@ -9681,10 +9522,10 @@ export interface components {
             /** Format: date-time */
             at: string;
             /** @enum {string} */
-            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_verified" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.backup_codes_renewed" | "account.passkey_added" | "account.passkey_removed" | "account.provider_linked" | "account.provider_unlinked" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.approved" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "account.limits_changed" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "external_image.blocked" | "external_image.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "sign_up_block.added" | "sign_up_block.removed" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "page.published" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_verified" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.approved" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "account.limits_changed" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "pack.created" | "pack.changed" | "pack.status_changed" | "pack.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "sign_up_block.added" | "sign_up_block.removed" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "page.published" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
             subject: {
                 /** @enum {string} */
-                kind: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "advisory" | "team" | "organization" | "collection" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "webhook" | "job";
+                kind: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "advisory" | "team" | "organization" | "collection" | "pack" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "webhook" | "job";
                 id: string;
                 /** @description Current username if the resource is an account, otherwise null */
                 name: string | null;
@@ -9744,108 +9585,74 @@ export interface components {
             /** @description Language that the user, or the owner of the organization, reads; null if it is unknown */
             language: string | null;
         } | null;
+        /** Pack */
+        Pack: {
+            id: string;
+            /** @description Rises with every change of the pack, except counters; the value for `If-Match` */
+            revision: number;
+            /** @description ID of the owner */
+            user: string;
+            name: string;
+            slug: string;
+            /** @enum {string} */
+            status: "listed" | "unlisted" | "private" | "rejected";
+            /** @description IDs of the projects that the caller can see, in the order set by the owner */
+            projects: string[];
+            game_version: string;
+            loader: string | null;
+            loader_version: string | null;
+            /** @description Number of the newest save */
+            number: number;
+            /** @description ID of the lock of the newest save */
+            lock: string;
+            /** Format: date-time */
+            created: string;
+            /** Format: date-time */
+            updated: string;
+        };
+        /** PackInput */
+        PackInput: {
+            name: string;
+            /** @description Last part of the address, unique in the account and stored in lower case. Default: from the name */
+            slug?: string | null;
+            status?: ("listed" | "unlisted" | "private" | "rejected") | (never | null);
+            /** @description IDs or slugs of public projects; duplicates are ignored */
+            projects: string[];
+            game_version: string;
+            /** @description Name of a loader; required if the versions need a loader */
+            loader?: string | null;
+            /** @description Required if an .mrpack names the loader */
+            loader_version: string | (never | null);
+        };
+        /** PackPatch */
+        PackPatch: {
+            name?: string | null;
+            /** @description Last part of the address, unique in the account and stored in lower case */
+            slug?: string | null;
+            status?: ("listed" | "unlisted" | "private" | "rejected") | (never | null);
+            /** @description IDs or slugs of public projects; duplicates are ignored */
+            projects?: string[] | null;
+            game_version?: string | null;
+            /** @description Name of a loader; null for a pack without a loader */
+            loader?: string | null;
+            /** @description Version of the loader, which the catalogue does not contain */
+            loader_version?: string | null;
+        };
+        /** PackSave */
+        PackSave: {
+            /** @description Number of the save, from 1 */
+            number: number;
+            /** @description ID of the lock with the versions */
+            lock: string;
+            /** Format: date-time */
+            created: string;
+        };
         /** PageView */
         PageView: {
             /** @description URL of the visited page. A path /project/… or /{project type}/… counts for that project */
             url: string;
             /** @description URL of the page that linked to the visited page */
             referrer?: string | null;
-        };
-        /** Passkey */
-        Passkey: {
-            id: string;
-            name: string;
-            /** @description Whether the passkey is copied to other devices of the user */
-            is_synced: boolean;
-            /** Format: date-time */
-            created: string;
-            /** Format: date-time */
-            last_used: string | null;
-        };
-        /** PasskeyAssertion */
-        PasskeyAssertion: {
-            /** @description ID of the credential, in base64url */
-            id: string;
-            /** @description The same as `id` */
-            rawId: string;
-            /** @enum {string} */
-            type: "public-key";
-            response: {
-                /** @description Client data, in base64url */
-                clientDataJSON: string;
-                /** @description Authenticator data, in base64url */
-                authenticatorData: string;
-                /** @description Signature, in base64url */
-                signature: string;
-            };
-        };
-        /** PasskeyCreation */
-        PasskeyCreation: {
-            /** @description ID of the credential, in base64url */
-            id: string;
-            /** @description The same as `id` */
-            rawId: string;
-            /** @enum {string} */
-            type: "public-key";
-            response: {
-                /** @description Client data, in base64url */
-                clientDataJSON: string;
-                /** @description Attestation object, in base64url */
-                attestationObject: string;
-                /** @description Connections that the authenticator supports */
-                transports?: string[];
-            };
-        };
-        /** PasskeyCreationOptions */
-        PasskeyCreationOptions: {
-            /** @description Valid once and for 15 minutes */
-            challenge: string;
-            rp: {
-                id: string;
-                name: string;
-            };
-            user: {
-                id: string;
-                name: string;
-                displayName: string;
-            };
-            pubKeyCredParams: {
-                /** @enum {string} */
-                type: "public-key";
-                alg: number;
-            }[];
-            /** @description In milliseconds */
-            timeout: number;
-            /** @enum {string} */
-            attestation: "none";
-            excludeCredentials: {
-                id: string;
-                /** @enum {string} */
-                type: "public-key";
-                transports?: string[];
-            }[];
-            authenticatorSelection: {
-                /** @enum {string} */
-                residentKey: "required";
-                requireResidentKey: boolean;
-                /** @enum {string} */
-                userVerification: "required";
-            };
-        };
-        /** PasskeyRequest */
-        PasskeyRequest: {
-            /** @description Valid once and for 15 minutes */
-            challenge: string;
-            /** @description Host of the site */
-            rpId: string;
-            /** @description In milliseconds */
-            timeout: number;
-            /** @enum {string} */
-            userVerification: "required";
-        };
-        /** Passkeys */
-        Passkeys: {
-            passkeys: components["schemas"]["Passkey"][];
         };
         /** PasswordChangeRequired */
         PasswordChangeRequired: {
@@ -10270,8 +10077,6 @@ export interface components {
                 description?: string | null;
                 /** @description Sort key, ascending */
                 ordering?: number;
-                /** @description Link to a video of YouTube or Vimeo */
-                video?: string | null;
             }[] | null;
             /** @description IDs of unused images (POST /v3/image) that the description contains */
             uploaded_images?: string[];
@@ -11038,8 +10843,6 @@ export interface components {
             description: string | null;
             featured: boolean;
             ordering: number;
-            /** @description Page of the video; missing without a video */
-            video?: string;
         };
         /** ReviewedVersion */
         ReviewedVersion: {
@@ -11429,26 +11232,6 @@ export interface components {
                 is_owner: boolean;
             };
         };
-        /** SignInProviderLink */
-        SignInProviderLink: {
-            /** @description ID of the service in the settings of the instance */
-            provider: string;
-            /** @description Name of the user at the service */
-            name: string;
-            /** Format: date-time */
-            created: string;
-            /** Format: date-time */
-            last_used: string | null;
-        };
-        /** SignInProviderLinks */
-        SignInProviderLinks: {
-            /** @description Services that the operator has configured */
-            available: {
-                id: string;
-                name: string;
-            }[];
-            links: components["schemas"]["SignInProviderLink"][];
-        };
         /** SignUpBlock */
         SignUpBlock: {
             id: string;
@@ -11701,7 +11484,7 @@ export interface components {
             /** @description Message to the members, in Markdown */
             message?: string;
             /**
-             * @description Whether to block the contents of the files: nobody can download or upload them in any project, until the takedown is undone or an operator lifts the block. If false and the projects are rejected, other projects can publish the files. If the projects are rejected, a job also blocks the images of other hosts that only their texts contain. Only for `project`, `version` and `file`
+             * @description Whether to block the contents of the files: nobody can download or upload them in any project, until the takedown is undone or an operator lifts the block. If false and the projects are rejected, other projects can publish the files. Only for `project`, `version` and `file`
              * @default true
              */
             block_files: boolean;
@@ -14240,363 +14023,6 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
-    countBackupCodes: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["BackupCodeCount"];
-                };
-            };
-            401: components["responses"]["401.unauthorized"];
-            403: components["responses"]["403.unauthorized"];
-            default: components["responses"]["Error"];
-        };
-    };
-    renewBackupCodes: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["OwnerProof"];
-            };
-        };
-        responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["BackupCodes"];
-                };
-            };
-            400: components["responses"]["400.invalid_input.json_error.validation_error"];
-            401: components["responses"]["401.invalid_credentials.unauthorized"];
-            403: components["responses"]["403.unauthorized"];
-            408: components["responses"]["408.invalid_input"];
-            409: components["responses"]["409.conflict"];
-            default: components["responses"]["Error"];
-        };
-    };
-    requestPasskey: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PasskeyRequest"];
-                };
-            };
-            400: components["responses"]["400.invalid_input.json_error.validation_error"];
-            408: components["responses"]["408.invalid_input"];
-            default: components["responses"]["Error"];
-        };
-    };
-    signInWithPasskey: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    credential: components["schemas"]["PasskeyAssertion"];
-                    /**
-                     * @description Whether to undo a pending deletion of the account. If false, such a sign-in fails
-                     * @default false
-                     */
-                    undo_deletion?: boolean;
-                };
-            };
-        };
-        responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Session"] | components["schemas"]["PasswordChangeRequired"];
-                };
-            };
-            400: components["responses"]["400.invalid_input.json_error.validation_error"];
-            401: components["responses"]["401.invalid_credentials.unauthorized"];
-            408: components["responses"]["408.invalid_input"];
-            default: components["responses"]["Error"];
-        };
-    };
-    confirmWithPasskey: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    credential: components["schemas"]["PasskeyAssertion"];
-                };
-            };
-        };
-        responses: {
-            /** @description No body */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["400.invalid_input.json_error.validation_error"];
-            401: components["responses"]["401.invalid_credentials.unauthorized"];
-            403: components["responses"]["403.unauthorized"];
-            408: components["responses"]["408.invalid_input"];
-            409: components["responses"]["409.conflict"];
-            default: components["responses"]["Error"];
-        };
-    };
-    listPasskeys: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Passkeys"];
-                };
-            };
-            401: components["responses"]["401.unauthorized"];
-            403: components["responses"]["403.unauthorized"];
-            default: components["responses"]["Error"];
-        };
-    };
-    addPasskey: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    name: string;
-                    credential: components["schemas"]["PasskeyCreation"];
-                    /** @description The caller's password, or a personal token of the linked code-host account if the account has no password. Not required if the session was confirmed within the last 10 minutes */
-                    password?: string;
-                    /** @description Two-factor code or backup code; required with `password` if two-factor sign-in is enabled */
-                    code?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Created */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AddedPasskey"];
-                };
-            };
-            400: components["responses"]["400.LimitReached.invalid_input.json_error.validation_error"];
-            401: components["responses"]["401.invalid_credentials.unauthorized"];
-            403: components["responses"]["403.unauthorized"];
-            408: components["responses"]["408.invalid_input"];
-            409: components["responses"]["409.conflict"];
-            default: components["responses"]["Error"];
-        };
-    };
-    startPasskey: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PasskeyCreationOptions"];
-                };
-            };
-            400: components["responses"]["400.LimitReached.invalid_input.json_error.validation_error"];
-            401: components["responses"]["401.unauthorized"];
-            403: components["responses"]["403.unauthorized"];
-            408: components["responses"]["408.invalid_input"];
-            409: components["responses"]["409.conflict"];
-            default: components["responses"]["Error"];
-        };
-    };
-    deletePasskey: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description ID
-                 * @example AABBCCDD
-                 */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["OwnerProof"];
-            };
-        };
-        responses: {
-            /** @description No body */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["400.decoding_error.invalid_input.json_error.validation_error"];
-            401: components["responses"]["401.invalid_credentials.unauthorized"];
-            403: components["responses"]["403.unauthorized"];
-            404: components["responses"]["404.not_found"];
-            408: components["responses"]["408.invalid_input"];
-            409: components["responses"]["409.conflict"];
-            default: components["responses"]["Error"];
-        };
-    };
-    renamePasskey: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description ID
-                 * @example AABBCCDD
-                 */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    name: string;
-                };
-            };
-        };
-        responses: {
-            /** @description No body */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["400.decoding_error.invalid_input.json_error.validation_error"];
-            401: components["responses"]["401.unauthorized"];
-            403: components["responses"]["403.unauthorized"];
-            404: components["responses"]["404.not_found"];
-            408: components["responses"]["408.invalid_input"];
-            409: components["responses"]["409.conflict"];
-            default: components["responses"]["Error"];
-        };
-    };
-    listSignInProviders: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["SignInProviderLinks"];
-                };
-            };
-            401: components["responses"]["401.unauthorized"];
-            403: components["responses"]["403.unauthorized"];
-            default: components["responses"]["Error"];
-        };
-    };
-    unlinkSignInProvider: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description ID of the service in the settings of the instance
-                 * @example github
-                 */
-                provider: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["OwnerProof"];
-            };
-        };
-        responses: {
-            /** @description No body */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["400.invalid_input.json_error.validation_error"];
-            401: components["responses"]["401.invalid_credentials.unauthorized"];
-            403: components["responses"]["403.unauthorized"];
-            404: components["responses"]["404.not_found"];
-            408: components["responses"]["408.invalid_input"];
-            409: components["responses"]["409.conflict"];
-            default: components["responses"]["Error"];
-        };
-    };
     listSessions: {
         parameters: {
             query?: never;
@@ -16692,8 +16118,6 @@ export interface operations {
                 featured?: boolean;
                 /** @description Sort key, ascending */
                 ordering?: number;
-                /** @description Link to a video of YouTube or Vimeo; the image is its preview */
-                video?: string;
             };
             header?: never;
             path: {
@@ -16771,8 +16195,6 @@ export interface operations {
                 featured?: boolean;
                 /** @description Sort key, ascending */
                 ordering?: number;
-                /** @description Link to a video of YouTube or Vimeo; the image is its preview. An empty text removes it */
-                video?: string;
             };
             header?: never;
             path: {
@@ -19995,6 +19417,254 @@ export interface operations {
                 content?: never;
             };
             404: components["responses"]["404.not_found"];
+            409: components["responses"]["409.conflict"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getPack: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description ID
+                 * @example AABBCCDD
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pack"];
+                };
+            };
+            /** @description Not modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400.decoding_error.invalid_input"];
+            404: components["responses"]["404.not_found"];
+            default: components["responses"]["Error"];
+        };
+    };
+    deletePack: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description ID
+                 * @example AABBCCDD
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400.decoding_error.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
+            409: components["responses"]["409.conflict"];
+            default: components["responses"]["Error"];
+        };
+    };
+    updatePack: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Revision in double quotes. If it is not the current `revision`, nothing is changed: 409 `conflict` with the current state in `details.current`. Default: the edit does not depend on the revision.
+                 * @example "7"
+                 */
+                "if-match"?: string;
+            };
+            path: {
+                /**
+                 * @description ID
+                 * @example AABBCCDD
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PackPatch"];
+            };
+        };
+        responses: {
+            /** @description No body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400.LimitReached.decoding_error.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
+            409: components["responses"]["409.conflict"];
+            default: components["responses"]["Error"];
+        };
+    };
+    listPackSaves: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description ID
+                 * @example AABBCCDD
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PackSave"][];
+                };
+            };
+            /** @description Not modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400.decoding_error.invalid_input"];
+            404: components["responses"]["404.not_found"];
+            default: components["responses"]["Error"];
+        };
+    };
+    savePack: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description ID
+                 * @example AABBCCDD
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PackSave"];
+                };
+            };
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PackSave"];
+                };
+            };
+            400: components["responses"]["400.LimitReached.decoding_error.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
+            409: components["responses"]["409.conflict"];
+            default: components["responses"]["Error"];
+        };
+    };
+    listUserPacks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description ID or username */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pack"][];
+                };
+            };
+            /** @description Not modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: components["responses"]["404.not_found"];
+            default: components["responses"]["Error"];
+        };
+    };
+    createPack: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PackInput"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pack"];
+                };
+            };
+            400: components["responses"]["400.LimitReached.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            408: components["responses"]["408.invalid_input"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -23394,13 +23064,13 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Action of the entries */
-                action?: "project.claimed" | "project.appeal_rejected" | "version.scan_overruled" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "external_image.blocked" | "external_image.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "account.suspended" | "account.unsuspended" | "account.approved" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "project.status_changed" | "project.deleted" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "collection.status_changed" | "message.deleted";
+                action?: "project.claimed" | "project.appeal_rejected" | "version.scan_overruled" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "account.suspended" | "account.unsuspended" | "account.approved" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "project.status_changed" | "project.deleted" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "collection.status_changed" | "pack.status_changed" | "message.deleted";
                 /** @description ID of the account that acted */
                 actor?: string;
                 /** @description ID of an account that acted or that the entry is about */
                 user?: string;
                 /** @description Kind of the resource that the action changed */
-                subject_kind?: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "advisory" | "team" | "organization" | "collection" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "webhook" | "job";
+                subject_kind?: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "advisory" | "team" | "organization" | "collection" | "pack" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "webhook" | "job";
                 /** @description ID of the resource that the action changed */
                 subject_id?: string;
                 /** @description Entries at or after this time */
@@ -23430,90 +23100,6 @@ export interface operations {
             400: components["responses"]["400.decoding_error.invalid_input"];
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
-            default: components["responses"]["Error"];
-        };
-    };
-    listBlockedImages: {
-        parameters: {
-            query?: {
-                /** @description Maximum number of items */
-                limit?: number;
-                /** @description Number of items to skip */
-                offset?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["BlockedExternalImages"];
-                };
-            };
-            401: components["responses"]["401.unauthorized"];
-            403: components["responses"]["403.unauthorized"];
-            default: components["responses"]["Error"];
-        };
-    };
-    blockImage: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ExternalImageBlock"];
-            };
-        };
-        responses: {
-            /** @description No body */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["400.invalid_input.json_error.validation_error"];
-            401: components["responses"]["401.unauthorized"];
-            403: components["responses"]["403.unauthorized"];
-            408: components["responses"]["408.invalid_input"];
-            409: components["responses"]["409.conflict"];
-            default: components["responses"]["Error"];
-        };
-    };
-    unblockImage: {
-        parameters: {
-            query: {
-                /** @description The https URL of the image, as in the text */
-                url: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description No body */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["400.invalid_input.json_error.validation_error"];
-            401: components["responses"]["401.unauthorized"];
-            403: components["responses"]["403.unauthorized"];
-            404: components["responses"]["404.not_found"];
-            408: components["responses"]["408.invalid_input"];
-            409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
     };
@@ -23986,13 +23572,13 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Action of the entries */
-                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_verified" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.backup_codes_renewed" | "account.passkey_added" | "account.passkey_removed" | "account.provider_linked" | "account.provider_unlinked" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.approved" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "account.limits_changed" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "external_image.blocked" | "external_image.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "sign_up_block.added" | "sign_up_block.removed" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "page.published" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_verified" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.approved" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "account.limits_changed" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "pack.created" | "pack.changed" | "pack.status_changed" | "pack.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "sign_up_block.added" | "sign_up_block.removed" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "page.published" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
                 /** @description ID of the account that acted */
                 actor?: string;
                 /** @description ID of an account that acted or that the entry is about */
                 user?: string;
                 /** @description Kind of the resource that the action changed */
-                subject_kind?: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "advisory" | "team" | "organization" | "collection" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "webhook" | "job";
+                subject_kind?: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "advisory" | "team" | "organization" | "collection" | "pack" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "webhook" | "job";
                 /** @description ID of the resource that the action changed */
                 subject_id?: string;
                 /** @description Entries at or after this time */
@@ -24033,13 +23619,13 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Action of the entries */
-                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_verified" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.backup_codes_renewed" | "account.passkey_added" | "account.passkey_removed" | "account.provider_linked" | "account.provider_unlinked" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.approved" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "account.limits_changed" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "external_image.blocked" | "external_image.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "sign_up_block.added" | "sign_up_block.removed" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "page.published" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_verified" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.approved" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "account.limits_changed" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "pack.created" | "pack.changed" | "pack.status_changed" | "pack.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "sign_up_block.added" | "sign_up_block.removed" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "page.published" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
                 /** @description ID of the account that acted */
                 actor?: string;
                 /** @description ID of an account that acted or that the entry is about */
                 user?: string;
                 /** @description Kind of the resource that the action changed */
-                subject_kind?: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "advisory" | "team" | "organization" | "collection" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "webhook" | "job";
+                subject_kind?: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "advisory" | "team" | "organization" | "collection" | "pack" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "webhook" | "job";
                 /** @description ID of the resource that the action changed */
                 subject_id?: string;
                 /** @description Entries at or after this time */

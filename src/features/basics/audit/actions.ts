@@ -80,6 +80,10 @@ export const AUDIT_ACTIONS = [
   'collection.changed',
   'collection.status_changed',
   'collection.deleted',
+  'pack.created',
+  'pack.changed',
+  'pack.status_changed',
+  'pack.deleted',
   'content.taken_down',
   'content.takedown_undone',
   'content.unblocked',
@@ -172,6 +176,7 @@ export const SHARED_ACTIONS = [
   'version.deleted',
   'version.file_deleted',
   'collection.status_changed',
+  'pack.status_changed',
   'message.deleted',
 ] as const satisfies readonly AuditAction[]
 
@@ -190,6 +195,7 @@ export const SUBJECT_KINDS = [
   'team',
   'organization',
   'collection',
+  'pack',
   'report',
   'thread_message',
   'affiliate_code',

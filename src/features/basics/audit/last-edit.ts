@@ -7,7 +7,7 @@ import type { Db } from '#platform/db/db.ts'
 /** `by`: username; null if a moderator, an operator or a deleted user has made the change. */
 export type LastEdit = { by: string | null; at: Date }
 
-export type EditedSubject = { kind: 'project' | 'organization' | 'collection'; id: string }
+export type EditedSubject = { kind: 'project' | 'organization' | 'collection' | 'pack'; id: string }
 
 /** Returns the last change of these fields, or of any field. The audit log has it. */
 export async function findLastEdit(
@@ -22,6 +22,7 @@ export async function findLastEdit(
     organization: sql`select team_member.account_id from organization join team_member using (team_id)
       where organization.id = ${id} and team_member.accepted`,
     collection: sql`select account_id from collection where id = ${id}`,
+    pack: sql`select account_id from pack where id = ${id}`,
   }
   const { rows } = await sql<LastEdit>`
     select editor.username as by, entry.at from audit_entry entry

@@ -40,6 +40,7 @@ export async function listObjectNames(db: Db, rows: readonly AuditRow[]): Promis
     select 'project' as kind, id, name, slug from project where id = any(${idsOf('project')}::text[])
     union all select 'organization', id, name, slug from organization where id = any(${idsOf('organization')}::text[])
     union all select 'collection', id, name, null from collection where id = any(${idsOf('collection')}::text[])
+    union all select 'pack', id, name, null from pack where id = any(${idsOf('pack')}::text[])
     union all select 'user', id, username, null from account where id = any(${idsOf('user')}::text[])
     union all select 'version', version.id, project.name || ' ' || version.version_number, project.slug
       from version join project on project.id = version.project_id where version.id = any(${idsOf('version')}::text[])`.execute(

@@ -8,6 +8,8 @@ import { listVisibleProjects, type ProjectReader } from '#features/catalogue/pro
 import { listCollectionsOf } from '#features/community/collections/queries.ts'
 import { toCollectionView } from '#features/community/collections/views.ts'
 import { listCachedOrganizations, toOrganizationViews } from '#features/community/organizations/organization-cache.ts'
+import { listPacksOf } from '#features/community/packs/queries.ts'
+import { toPackView } from '#features/community/packs/views.ts'
 import { listAccessTokens } from '#features/people/accounts/access-tokens/queries.ts'
 import { toAccessTokenView } from '#features/people/accounts/access-tokens/views.ts'
 import { toSessionView } from '#features/people/accounts/sessions/views.ts'
@@ -41,6 +43,7 @@ export async function exportData(reader: ExportReader, viewer: Viewer): Promise<
     projects: joinJson(projects),
     orgs: joinJson(await toOrganizationViews(reader, viewer, organizations)),
     collections: await writeJsonArray(await listCollectionsOf(db, viewer, viewer.id), toCollectionView(config)),
+    packs: await writeJsonArray(await listPacksOf(db, viewer, viewer.id), toPackView),
     notifs: await writeJsonArray(await listAllNotificationsOf(db, viewer.id), toNotificationView),
     balance: toJson(balance),
     payouts: await writeJsonArray(await getHistory(db, viewer.id, now), (entry) => entry),
@@ -104,6 +107,11 @@ const queriesOf = (accountId: string, config: FilesConfig): Record<string, RawBu
   versions: sql`
     select id, project_id, name, version_number, date_published
     from version where author_id = ${accountId} order by date_published`,
+  pack_saves: sql`
+    select pack_id, number, lock_id, pack_save.created from pack_save join pack on pack.id = pack_id
+    where account_id = ${accountId} order by pack_save.created`,
+  previous_pack_slugs: sql`
+    select slug, pack_id from pack_previous_slug where account_id = ${accountId} order by slug`,
   reserved_usernames: sql`
     select username, expires from reserved_username where account_id = ${accountId} order by expires`,
   previous_usernames: sql`

@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { ProjectView } from '#features/catalogue/projects/views.ts'
 import { CollectionView } from '#features/community/collections/views.ts'
 import { OrganizationView } from '#features/community/organizations/views.ts'
+import { PackView } from '#features/community/packs/views.ts'
 import { AccessTokenView } from '#features/people/accounts/access-tokens/views.ts'
 import { SessionView } from '#features/people/accounts/sessions/views.ts'
 import { NotificationView } from '#features/people/notifications/views.ts'
@@ -17,11 +18,14 @@ export const ExportView = NamedObject('DataExport', {
   projects: Type.Array(ProjectView),
   orgs: Type.Array(OrganizationView),
   collections: Type.Array(CollectionView),
+  packs: Type.Array(PackView),
   notifs: Type.Array(NotificationView),
   sessions: Type.Array(SessionView),
   pats: Type.Array(AccessTokenView),
   teams: Rows,
   versions: Rows,
+  pack_saves: Rows,
+  previous_pack_slugs: Rows,
   email_settings: Rows,
   webhooks: Rows,
   follows: Rows,

@@ -35,6 +35,7 @@ const SECTIONS: readonly (readonly { path: string; label: MessageKey; icon: Icon
   ],
   [
     { path: PATHS.dashboardCollections, label: 'collections.title', icon: 'bookmark' },
+    { path: PATHS.dashboardPacks, label: 'collections.packs.title', icon: 'package' },
     { path: `${PATHS.dashboard}/follows`, label: 'reports.follows.title', icon: 'heart' },
     { path: `${PATHS.dashboard}/reports`, label: 'reports.own.title', icon: 'flag' },
     { path: PATHS.data, label: 'settings.data', icon: 'monitor' },

@@ -111,13 +111,15 @@ function loadersText(loaders: readonly string[]): string | undefined {
 const licenceText = (id: string): string => id.replaceAll('LicenseRef-', '').replaceAll(/(?<=[a-z])-(?=[A-Z])/g, ' ')
 
 function send({ req, reply }: PageRequest, status: 200 | 404, svg: string): FastifyReply {
-  const etag = entityTag(svg)
   void reply
-    .header('etag', etag)
     .header('cache-control', `public, max-age=${CACHE_SECONDS}`)
     .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox")
     // Other sites show badges.
     .header('cross-origin-resource-policy', 'cross-origin')
-  if (status === 200 && isUnchanged(req, reply, etag)) return reply.send()
+  if (status === 200) {
+    const etag = entityTag(svg)
+    void reply.header('etag', etag)
+    if (isUnchanged(req, reply, etag)) return reply.send()
+  }
   return reply.status(status).type('image/svg+xml; charset=utf-8').send(svg)
 }

@@ -9,33 +9,49 @@ import { isLoaderVersion } from '#features/catalogue/resolve/requests.ts'
 import { resolveItems } from '#features/catalogue/resolve/resolve-items.ts'
 import type { AnswerView, ItemView } from '#features/catalogue/resolve/views.ts'
 import { listVisibleVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
+import type { PackReadRow } from '#features/community/packs/queries.ts'
+import { PACK_PROJECTS_MAX } from '#features/community/packs/requests.ts'
 import { releasesOf } from '#features/reading/search/facet-counts.ts'
 import { viewOf } from '#lib/text/json-bytes.ts'
 import { SETUP_TYPES, setupLoaders } from '#web/kit/cookies.ts'
-import { PATHS, projectPath, versionPath } from '#web/kit/paths.ts'
+import type { FormRefusal } from '#web/kit/forms/read-form.ts'
+import { PATHS } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
 import { assetHref, icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { form, hiddenField, selectField, textField } from '#web/ui/parts/fields.ts'
 import { emptyState, note } from '#web/ui/parts/lists.ts'
-import { tile } from '../lists/rows.ts'
 import { tagName } from '../names.ts'
 import { fittingSetups } from './fitting-setups.ts'
 import { launcherMenu } from './launcher-menu.ts'
-import { PACK_MAX, type PackState, packPath, packValues, readPack, type ShownPack } from './pack-state.ts'
+import { nameLink, row, section } from './pack-rows.ts'
+import { type PackState, packPath, packValues, readPack, type ShownPack } from './pack-state.ts'
+import { findEdited, saveForm } from './save-form.ts'
 
 export async function showPack(request: PageRequest): Promise<FastifyReply> {
-  const { req, page, query, show } = request
-  const state = readPack(request, query, (name) => Object.hasOwn(req.query as object, name))
+  const { req, query } = request
+  return showPackOf(
+    request,
+    readPack(request, query, (name) => Object.hasOwn(req.query as object, name)),
+  )
+}
+
+/** `refusal`: why the pack could not be saved to the account. */
+export async function showPackOf(request: PageRequest, state: PackState, refusal?: FormRefusal): Promise<FastifyReply> {
+  const { page, deps, show } = request
   const pack = state.projects.length === 0 ? undefined : await loadPack(request, state)
+  const edited = await findEdited(request, state)
   return show({
     title: page.language.t('site.pack'),
     body: packView(request, state, {
       pack,
-      loaderVersions: await listLoaderVersions(request.deps, state),
+      edited,
+      refusal,
+      loaderVersions: await listLoaderVersions(deps, state),
       fitting: pack === undefined ? null : await fittingSetups(request, pack),
     }),
     isUnlisted: true,
+    refusal,
     scripts: [assetHref(page, 'pack.js')],
   })
 }
@@ -108,9 +124,15 @@ async function loadPack({ deps, query }: PageRequest, state: PackState): Promise
 const LINKED_MAX = 3
 
 /** `loaderVersions`: proposals for the version of the loader. */
-type Shown = { pack: ShownPack | undefined; loaderVersions: readonly string[]; fitting: Part }
+type Shown = {
+  pack: ShownPack | undefined
+  loaderVersions: readonly string[]
+  fitting: Part
+  edited: PackReadRow | undefined
+  refusal: FormRefusal | undefined
+}
 
-function packView(request: PageRequest, state: PackState, { pack, loaderVersions, fitting }: Shown): Markup {
+function packView(request: PageRequest, state: PackState, { pack, loaderVersions, fitting, ...saving }: Shown): Markup {
   const { page, language } = request
   const head = html`<h1>${language.t('site.pack')}</h1>
 <p class="soft">${language.t('site.pack.text')}</p>`
@@ -126,7 +148,7 @@ function packView(request: PageRequest, state: PackState, { pack, loaderVersions
 ${emptyState(page, empty)}</div>`
   }
   return html`<div class="sheet slip">${head}
-${state.projects.length >= PACK_MAX && note(page, 'warn', html`<p>${language.t('site.pack.full', { count: PACK_MAX })}</p>`)}
+${state.projects.length >= PACK_PROJECTS_MAX && note(page, 'warn', html`<p>${language.t('site.pack.full', { count: PACK_PROJECTS_MAX })}</p>`)}
 ${settingsForm(request, state, loaderVersions)}
 ${fitting}
 ${itemList(page, pack)}
@@ -134,7 +156,8 @@ ${requiredList(page, pack)}
 ${suggestedList(page, pack)}
 ${externalList(page, pack)}
 ${packFiles(request, pack)}
-<p><a href="${pathTo(page, packPath({ ...state, projects: [] }))}">${language.t('site.pack.clear')}</a></p>
+${saveForm(request, state, saving)}
+<p><a href="${pathTo(page, packPath({ ...state, projects: [], pack: '' }))}">${language.t('site.pack.clear')}</a></p>
 </div>`
 }
 
@@ -149,7 +172,7 @@ function settingsForm({ page, deps }: PageRequest, state: PackState, loaderVersi
   const loaders = SETUP_TYPES.flatMap((type) => setupLoaders(deps.taxonomy, [type]))
   const name = (value: string) => tagName(language, value)
   return html`<form method="get" action="${pathTo(page, PATHS.pack)}" id="setup">
-${hiddenField('projects', state.projects.join(','))}
+${hiddenField('projects', state.projects.join(','))}${state.pack !== '' && hiddenField('pack', state.pack)}
 ${selectField(page, { name: 'game_version', label: language.t('site.setup.version'), choices: choose(releasesOf(deps.taxonomy), state.gameVersion, (value) => value) })}
 ${selectField(page, { name: 'loader', label: language.t('site.setup.loader'), choices: choose([...new Set(loaders)], state.loader, name) })}
 ${textField(page, { name: 'loader_version', label: language.t('site.pack.loader-version'), hint: loaderVersionHint(page, state, loaderVersions), value: state.loaderVersion, suggestions: loaderVersions, maxLength: 64, isOptional: true })}
@@ -168,37 +191,6 @@ function loaderVersionHint(page: PageContext, state: PackState, versions: readon
     return html`${index > 0 && ', '}<a href="${href}"><bdi>${loaderVersion}</bdi></a>`
   })
   return html`${hint} ${language.rich('site.pack.loader-version.used', { versions: html`${links}` })}`
-}
-
-function section(title: string, rows: readonly Markup[]): Part {
-  return (
-    rows.length > 0 &&
-    html`<section class="needed"><h2>${title}</h2>
-<ul class="named">
-${rows}</ul></section>`
-  )
-}
-
-function row(page: PageContext, pack: ShownPack, projectId: string, content: Part): Markup {
-  const project = pack.projects.get(projectId)
-  const picture =
-    project === undefined
-      ? html`<span class="tile">${icon(page, 'file')}</span>`
-      : tile(page, { iconUrl: project.icon_url, rawUrl: project.raw_icon_url }, 36, false)
-  return html`<li>${picture}<div>${content}</div></li>
-`
-}
-
-/** Links to a version of a project if there is one, otherwise to the project. One link, because a short number would be too small. */
-function nameLink(page: PageContext, { projects, versions }: ShownPack, id: string, versionId?: string | null): Markup {
-  const project = projects.get(id)
-  if (project === undefined) return html`<bdi>${id}</bdi>`
-  const version = versions.get(versionId ?? '')
-  const path = projectPath(project)
-  // By its ID, because several versions can have the number.
-  const href = version === undefined ? path : versionPath(path, { id: version.id, version_number: '' })
-  const number = version !== undefined && html` <span class="soft"><bdi>${version.version_number}</bdi></span>`
-  return html`<a href="${pathTo(page, href)}"><bdi>${project.name}</bdi>${number}</a>`
 }
 
 /** The lines of reasons are too close to each other for links. */

@@ -2,6 +2,7 @@
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import type { AnswerView } from '#features/catalogue/resolve/views.ts'
 import type { VersionView } from '#features/catalogue/versions/views.ts'
+import { PACK_PROJECTS_MAX } from '#features/community/packs/requests.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
@@ -13,6 +14,8 @@ export type PackState = {
   gameVersion: string
   name: string
   loaderVersion: string
+  /** ID of the saved pack that the visitor edits; empty for a new pack. */
+  pack: string
 }
 
 /** The chosen versions with everything that the page names. */
@@ -27,9 +30,6 @@ export type ShownPack = {
   lacks: { projects: readonly string[]; gameVersion: boolean; loader: boolean; loaderVersion: boolean }
 }
 
-/** Maximum number of projects on the page: the address must not get too long. The API accepts more. */
-export const PACK_MAX = 200
-
 const KEYS = ['loader', 'game_version', 'name', 'loader_version'] as const
 
 /** Reads the pack from values by their names. Without a loader and a game version, those of the visitor's setup count. */
@@ -43,11 +43,12 @@ export function readPack(
   const loader = has('loader') ? value('loader') : setup.loader
   const gameVersion = has('game_version') ? value('game_version') : setup.gameVersion
   return {
-    projects: [...new Set(named)].slice(0, PACK_MAX),
+    projects: [...new Set(named)].slice(0, PACK_PROJECTS_MAX),
     loader: deps.taxonomy.loaders.has(loader) ? loader : '',
     gameVersion: isGameVersion(deps.taxonomy, gameVersion) ? gameVersion : '',
     name: lineOf(value('name'), 128),
     loaderVersion: lineOf(value('loader_version'), 64),
+    pack: /^[0-9A-Za-z]{0,11}$/.exec(value('pack'))?.[0] ?? '',
   }
 }
 
@@ -65,7 +66,14 @@ function lineOf(text: string, max: number): string {
 }
 
 /** The values of a form or of a query. */
-export function packValues({ projects, loader, gameVersion, name, loaderVersion }: PackState): Record<string, string> {
+export function packValues({
+  projects,
+  loader,
+  gameVersion,
+  name,
+  loaderVersion,
+  pack,
+}: PackState): Record<string, string> {
   const [first, second, third, fourth] = KEYS
   return {
     projects: projects.join(','),
@@ -73,6 +81,7 @@ export function packValues({ projects, loader, gameVersion, name, loaderVersion 
     [second]: gameVersion,
     ...(name === '' ? {} : { [third]: name }),
     ...(loaderVersion === '' ? {} : { [fourth]: loaderVersion }),
+    ...(pack === '' ? {} : { pack }),
   }
 }
 

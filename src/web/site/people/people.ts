@@ -2,14 +2,17 @@
 
 import type { FastifyReply } from 'fastify'
 import { isModerator } from '#features/basics/access/viewer.ts'
+import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { listCollections, listCollectionsOf } from '#features/community/collections/queries.ts'
-import { toCollectionView } from '#features/community/collections/views.ts'
+import { type CollectionView, toCollectionView } from '#features/community/collections/views.ts'
 import {
   getOrganization,
   listCachedOrganizations,
   toOrganizationView,
 } from '#features/community/organizations/organization-cache.ts'
 import type { OrganizationView } from '#features/community/organizations/views.ts'
+import { listPacksOf } from '#features/community/packs/queries.ts'
+import { PACK_PROJECTS_MAX } from '#features/community/packs/requests.ts'
 import { listCachedTeams } from '#features/community/teams/team-cache.ts'
 import { listOrganizationIdsOf, listOrganizationProjectIds, listProjectIdsOf } from '#features/people/users/queries.ts'
 import { getCachedUser, listCachedUsers } from '#features/people/users/user-cache.ts'
@@ -24,6 +27,7 @@ import {
   PATHS,
   type ProjectType,
   reportPath,
+  savedPackPath,
   userPath,
   withQuery,
 } from '#web/kit/paths.ts'
@@ -35,6 +39,7 @@ import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { badge, emptyState, face, note, pager, tabs } from '#web/ui/parts/lists.ts'
 import { hitList } from '../lists/rows.ts'
 import { hueClass, setupName, TYPE_ICONS, typesName } from '../names.ts'
+import { packPath } from '../pack/pack-state.ts'
 import { peoplePanel } from '../project/project-panels.ts'
 import { setupForm } from '../setup-form.ts'
 import { loadSlice, type ProjectSlice, type SliceFilter, slicePath } from './project-slice.ts'
@@ -47,6 +52,7 @@ export async function showUser(request: PageRequest): Promise<FastifyReply> {
   const projects = await loadSlice(request, await listProjectIdsOf(deps.db, viewer, user.id))
   const organizations = (await listCachedOrganizations(deps, await listOrganizationIdsOf(deps.db, user.id))).map(viewOf)
   const collections = (await listCollectionsOf(deps.db, viewer, user.id)).map(toCollectionView(deps.config))
+  const packs = await listPacksOf(deps.db, viewer, user.id)
   const role =
     user.role === 'developer' ? null : badge('good', language.t(`site.role.${user.role as 'moderator' | 'admin'}`))
   const service = user.service_of === undefined ? null : badge('good', language.t('organizations.services.badge'))
@@ -59,6 +65,11 @@ ${linkPanel(
   page,
   language.t('site.collections'),
   collections.map(({ name, id, icon_url }) => ({ name, url: icon_url, path: collectionPath(id) })),
+)}
+${linkPanel(
+  page,
+  language.t('collections.packs.title'),
+  packs.map(({ name, slug }) => ({ name, url: null, path: savedPackPath(user.username, slug) })),
 )}`
   return show(
     profilePage(request, {
@@ -139,6 +150,7 @@ export async function showCollection(request: PageRequest): Promise<FastifyReply
       isUnlisted: collection.status !== 'listed',
       before: state,
       head: html`${face({ name: collection.name, url: collection.icon_url, rawUrl: collection.raw_icon_url, isSquare: true, isLarge: true })}<div><h1 dir="auto">${collection.name}</h1>${collection.description !== null && html`<p class="what" dir="auto">${collection.description}</p>`}${by}${facts(request, projects, undefined, collection.updated)}${collection.status !== 'private' && projects.total > 0 && archiveLink(request, id)}</div>`,
+      actions: projects.total > 0 && (await packLink(request, collection)),
       projects,
       aside: null,
       edit:
@@ -148,6 +160,18 @@ export async function showCollection(request: PageRequest): Promise<FastifyReply
       structured: { '@type': 'CollectionPage', name: collection.name },
     }),
   )
+}
+
+/** Leads to the pack of the projects, for the visitor's setup. Packs cannot be part of packs. */
+async function packLink({ deps, page, setup }: PageRequest, { name, projects }: CollectionView): Promise<Part> {
+  const all = (await listVisibleProjects(deps, null, projects)).map(viewOf)
+  const ids = all
+    .filter(({ project_types: types }) => types.length > 0 && !types.includes('modpack'))
+    .map(({ id }) => id)
+  if (ids.length === 0) return null
+  const state = { projects: ids.slice(0, PACK_PROJECTS_MAX), ...setup, name, loaderVersion: '', pack: '' }
+  const label = html`${icon(page, 'package')}${page.language.t('site.pack.from-collection')}`
+  return html`<a class="button" href="${pathTo(page, packPath(state))}" rel="nofollow">${label}</a>`
 }
 
 /** Links to an archive of all public projects that are compatible with the visitor's setup. */
@@ -184,6 +208,8 @@ type Profile = {
   projects: ProjectSlice
   aside: Part
   structured: object
+  /** More buttons next to that for the feed. */
+  actions?: Part
   isUnlisted?: boolean
   /** Path of the form that reports the profile. */
   report?: string
@@ -213,7 +239,7 @@ function profilePage(request: PageRequest, of: Profile): ShownPage {
       ...feedLinks(`${of.path}/releases`, language.t('site.feed.releases')),
     ],
     body: html`${of.before}
-<div class="profile">${of.head}<div class="acts">${of.edit !== undefined && html`<a class="button" href="${pathTo(page, of.edit.path)}">${icon(page, 'cog')}${of.edit.label}</a>`}<a class="button" href="${pathTo(page, `${of.path}.atom`)}" title="${language.t('site.feed.list')}">${icon(page, 'rss')}<span class="vh">${language.t('site.feed.list')}</span></a>${of.report !== undefined && html`<a class="button" href="${pathTo(page, of.report)}" title="${language.t('site.report.title', { name: of.name })}">${icon(page, 'flag')}<span class="vh">${language.t('site.report.title', { name: of.name })}</span></a>`}</div></div>
+<div class="profile">${of.head}<div class="acts">${of.actions}${of.edit !== undefined && html`<a class="button" href="${pathTo(page, of.edit.path)}">${icon(page, 'cog')}${of.edit.label}</a>`}<a class="button" href="${pathTo(page, `${of.path}.atom`)}" title="${language.t('site.feed.list')}">${icon(page, 'rss')}<span class="vh">${language.t('site.feed.list')}</span></a>${of.report !== undefined && html`<a class="button" href="${pathTo(page, of.report)}" title="${language.t('site.report.title', { name: of.name })}">${icon(page, 'flag')}<span class="vh">${language.t('site.report.title', { name: of.name })}</span></a>`}</div></div>
 ${of.projects.types.size > 1 && typeTabs(page, of)}
 <div class="sheet${hasAside && ' split'}">
 <div class="list">

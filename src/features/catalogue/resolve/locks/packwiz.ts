@@ -26,11 +26,23 @@ export function writeMetafile({ name, filename, url, sha512, client, server, pro
 /** Path of the description of a file in the pack. */
 export const metafilePath = ({ folder, slug }: PackFile): string => `${folder}/${slug}.pw.toml`
 
-export async function writeIndex(files: readonly PackFile[]): Promise<string> {
+/** Names of the files of a pack: of the index, and of the description of each file. */
+export type PackNames = { index: string; pathOf(file: PackFile): string }
+const LOCK_NAMES: PackNames = { index: 'index.toml', pathOf: metafilePath }
+
+/**
+ * Names the description of a file by its content, so that a client that has read one index of a pack whose files change gets
+ * exactly the descriptions of that index. Unchanged files keep their names, which clients compare.
+ */
+export function pathByContent(file: PackFile): string {
+  return `${file.folder}/${file.slug}.${sha256(writeMetafile(file)).slice(0, 16)}.pw.toml`
+}
+
+export async function writeIndex(files: readonly PackFile[], { pathOf } = LOCK_NAMES): Promise<string> {
   const sections = await convertInPieces(files, (file) =>
     [
       '[[files]]',
-      `file = ${toml(metafilePath(file))}`,
+      `file = ${toml(pathOf(file))}`,
       `hash = "${sha256(writeMetafile(file))}"`,
       'metafile = true',
       '',
@@ -43,6 +55,7 @@ export async function writePack(
   deps: Pick<PackDeps, 'resolving'>,
   { target }: Pick<LockFiles, 'target'>,
   files: readonly PackFile[],
+  names = LOCK_NAMES,
 ): Promise<string> {
   const { name, version, loaders, loader_version: loaderVersion, game_versions } = target
   const loader = loaderKeyOf(deps, loaders, 'packwiz')
@@ -59,9 +72,9 @@ export async function writePack(
     'pack-format = "packwiz:1.1.0"',
     '',
     '[index]',
-    'file = "index.toml"',
+    `file = ${toml(names.index)}`,
     'hash-format = "sha256"',
-    `hash = "${sha256(await writeIndex(files))}"`,
+    `hash = "${sha256(await writeIndex(files, names))}"`,
     '',
     '[versions]',
     ...versions,

@@ -1,4 +1,5 @@
 // Stores answers as locks, and reads them.
+import { sql } from 'kysely'
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
 import { DAY_MS } from '#lib/time.ts'
@@ -21,7 +22,10 @@ export async function requireWritable(deps: LockDeps): Promise<void> {
 }
 
 /** Stores the answer, or prolongs the same lock. */
-export async function storeLock({ db, now }: LockDeps, { lock, target, files, content }: Answer): Promise<void> {
+export async function storeLock(
+  { db, now }: Pick<LockDeps, 'db' | 'now'>,
+  { lock, target, files, content }: Answer,
+): Promise<void> {
   const { name = null, version = null, loader_version = null, loaders, game_versions } = target
   const at = new Date(now())
   await db
@@ -85,10 +89,11 @@ async function noteRead(deps: LockDeps, id: string, lastRead: Date): Promise<voi
     .execute()
 }
 
-/** Deletes the locks that nobody has read for a long time. */
+/** Deletes the locks that nobody has read for a long time, except those of saved packs. */
 export async function forgetLocks({ db, now }: Pick<Deps, 'db' | 'now'>): Promise<void> {
   await db
     .deleteFrom('version_lock')
     .where('last_read', '<', new Date(now() - KEPT_DAYS * DAY_MS))
+    .where(sql<boolean>`not exists (select from pack_save where lock_id = version_lock.id)`)
     .execute()
 }

@@ -86,11 +86,12 @@ async function deleteContent({ tx, changed, accounts, actor, now }: Run): Promis
     where id = any(${collections}::text[]) and status = 'rejected' returning icon_url, raw_icon_url`.execute(tx)
   const organizations = accounts.flatMap(({ content }) => content.organizations.map(({ id }) => id))
   await eraseHidden({ tx, changed, actor, now }, organizations)
+  const ids = accounts.map(({ account_id }) => account_id)
+  await tx.deleteFrom('pack').where('account_id', 'in', ids).execute()
   await removeImages(tx, [
     ...rows.flatMap(({ icon_url, raw_icon_url }) => [icon_url, raw_icon_url]),
     ...accounts.flatMap(({ avatar_url, raw_avatar_url }) => [avatar_url, raw_avatar_url]),
   ])
-  const ids = accounts.map(({ account_id }) => account_id)
   await tx
     .updateTable('cleaned_account')
     .set({ avatar_url: null, raw_avatar_url: null })

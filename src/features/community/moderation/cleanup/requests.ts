@@ -24,7 +24,7 @@ const MESSAGE = { min: 1, max: 1_000, visible: true }
 export const CleanupInput = NamedObject('AccountCleanupInput', {
   action: Type.Enum([...CLEANUP_ACTIONS], {
     description:
-      '`spam`: suspends the accounts, rejects their projects, and removes their collections, the organizations of which ' +
+      '`spam`: suspends the accounts, rejects their projects, and removes their collections and packs, the organizations of which ' +
       'they are the only member, and the text and image of their profile. `remove_content`: the same without the ' +
       'suspension. `suspend`: only the suspension. `delete`: as `spam`, and deletes the accounts after an hour',
   }),

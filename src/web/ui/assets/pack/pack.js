@@ -1,7 +1,7 @@
 // The script of the page of a pack: remembers the pack in this browser, so that projects can be added one after the other. The
 // page itself has the whole pack in its address.
 const KEY = 'depot-pack'
-const KEPT = ['projects', 'loader', 'game_version', 'name', 'loader_version']
+const KEPT = ['projects', 'loader', 'game_version', 'name', 'loader_version', 'pack']
 
 const stored = new URLSearchParams(localStorage.getItem(KEY) ?? '')
 const url = new URL(location.href)
@@ -19,12 +19,12 @@ if (url.searchParams.has('projects')) {
   location.replace(url)
 }
 
-// "Create the pack" is a form of its own. It takes what was typed above it and not yet applied.
+// The buttons that create and save the pack are in separate forms. They take what was typed above and not yet applied.
 const setup = document.getElementById('setup')
-const create = document.querySelector('form[action$="/pack/files"]')
-create?.addEventListener('submit', () => {
-  for (const [name, value] of new FormData(setup)) {
-    const field = create.elements.namedItem(name)
-    if (field !== null) field.value = value
-  }
-})
+for (const create of document.querySelectorAll('form[action*="/pack/"]'))
+  create.addEventListener('submit', () => {
+    for (const [name, value] of new FormData(setup)) {
+      const field = create.elements.namedItem(name)
+      if (field !== null) field.value = value
+    }
+  })

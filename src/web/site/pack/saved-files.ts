@@ -1,0 +1,82 @@
+// The files of saved packs for launchers, at addresses that follow the newest save. Errors are texts, because programs read them.
+import type { FastifyReply } from 'fastify'
+import { findSave } from '#features/community/packs/queries.ts'
+import {
+  findSaveMetafile,
+  writeSaveIndex,
+  writeSaveMrpack,
+  writeSavePack,
+} from '#features/community/packs/save-files.ts'
+import { ApiError, notFound } from '#lib/errors.ts'
+import { entityTag } from '#lib/text/json-bytes.ts'
+import { isUnchanged } from '#platform/http/responses/entity-tags.ts'
+import type { PageRequest } from '#web/kit/request.ts'
+import { type SavedPack, withSavedPack } from './saved-pack.ts'
+
+const TOML = 'application/toml; charset=utf-8'
+
+/** Sends a client error as a text, and lets all other errors through. */
+export function sendError({ reply }: Pick<PageRequest, 'reply'>, error: unknown): FastifyReply {
+  if (!(error instanceof ApiError) || error.status >= 500) throw error
+  return reply
+    .status(error.status)
+    .header('cache-control', 'no-cache')
+    .type('text/plain; charset=utf-8')
+    .send(`${error.message}\n`)
+}
+
+function fileHandler(type: string, write: (request: PageRequest, saved: SavedPack) => Promise<string | Buffer>) {
+  return async (request: PageRequest): Promise<FastifyReply> => {
+    const send = withSavedPack(async ({ req, reply, viewer }, saved) => {
+      const bytes = await write(request, saved)
+      const etag = entityTag(bytes)
+      const isPublic = saved.pack.status === 'listed' || saved.pack.status === 'unlisted'
+      void reply
+        .header('etag', etag)
+        .header('cache-control', `${isPublic && viewer === null ? 'public' : 'private'}, max-age=0, must-revalidate`)
+        .header('cross-origin-resource-policy', 'cross-origin')
+      if (isUnchanged(req, reply, etag)) return reply.send()
+      return reply.type(type).send(bytes)
+    })
+    return send(request).catch((error: unknown) => sendError(request, error))
+  }
+}
+
+/** Names the file, because the address does not contain the name of the pack. */
+function named({ reply }: PageRequest, { pack }: SavedPack, number: number): void {
+  void reply.header('content-disposition', `attachment; filename="${pack.slug}-${number}.mrpack"`)
+}
+
+export const sendLatestMrpack = (type: string) =>
+  fileHandler(type, async (request, saved) => {
+    const bytes = await writeSaveMrpack(request.deps, saved.pack)
+    named(request, saved, saved.pack.number)
+    return bytes
+  })
+
+export const sendNumberedMrpack = (type: string) =>
+  fileHandler(type, async (request, saved) => {
+    const save = await findNumbered(request, saved)
+    const bytes = await writeSaveMrpack(request.deps, save)
+    named(request, saved, save.number)
+    return bytes
+  })
+
+export const sendSavedPackToml = fileHandler(TOML, ({ deps }, { pack }) => writeSavePack(deps, pack))
+
+export const sendSavedIndex = fileHandler(TOML, async (request, saved) =>
+  writeSaveIndex(request.deps, await findNumbered(request, saved)),
+)
+
+export const sendSavedMetafile = fileHandler(TOML, async ({ deps, param }, { pack }) => {
+  const text = await findSaveMetafile(deps, pack.id, `${param('folder')}/${param('file')}`)
+  if (text === undefined) throw notFound('file')
+  return text
+})
+
+async function findNumbered({ deps, param }: PageRequest, { pack }: SavedPack) {
+  const number = /^[1-9]\d{0,3}$/.exec(param('number'))?.[0]
+  const save = number === undefined ? undefined : await findSave(deps.db, pack.id, Number(number))
+  if (save === undefined) throw notFound('file')
+  return save
+}
