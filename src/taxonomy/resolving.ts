@@ -8,6 +8,15 @@ const Names = Type.Array(Name, { minItems: 1, maxItems: 64 })
 const Id = Type.String({ pattern: '^[0-9A-Za-z]{1,11}$', maxLength: 11 })
 const Folder = Type.String({ pattern: '^[a-z0-9_-]+$', maxLength: 64 })
 
+/** `installer`: page of the installer. `commands` can contain `{game_version}` and `{loader_version}`. */
+const ServerHint = Type.Object(
+  {
+    installer: Type.String({ pattern: '^https://[!-~]+$', maxLength: 512 }),
+    commands: Type.Array(Type.String({ pattern: '^[ -~]+$', maxLength: 512 }), { minItems: 1, maxItems: 8 }),
+  },
+  strict,
+)
+
 export const ResolvingRules = Type.Object(
   {
     /** Other names of loaders in requests. */
@@ -18,8 +27,14 @@ export const ResolvingRules = Type.Object(
     substitutes: Type.Array(Type.Object({ loader: Name, project: Id, by: Type.Union([Id, Type.Null()]) }, strict), {
       maxItems: 1000,
     }),
-    /** The keys of a loader in pack formats. */
-    pack_loaders: Type.Record(Name, Type.Object({ mrpack: Type.Optional(Name), packwiz: Type.Optional(Name) }, strict)),
+    /** The keys of a loader in pack formats, and how a server with the loader is installed and started. */
+    pack_loaders: Type.Record(
+      Name,
+      Type.Object(
+        { mrpack: Type.Optional(Name), packwiz: Type.Optional(Name), server: Type.Optional(ServerHint) },
+        strict,
+      ),
+    ),
     /** Folder of an instance by the type of project. The first type of a version that has a folder counts. */
     pack_folders: Type.Record(Name, Folder),
   },

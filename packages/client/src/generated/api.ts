@@ -3874,6 +3874,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v3/lock/{id}/server.zip": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download the files of a stored answer that a server needs
+         * @description Streams a ZIP archive with the files that run on a server, in the folders of the pack, and a text about how to install and start the loader, which the archive does not contain. It has at most 512 files and 4 GiB. Counts as a download of each version in it.
+         *
+         *     Counts as 3 requests at the rate limit.
+         */
+        get: operations["downloadLockServer"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/analytics/view": {
         parameters: {
             query?: never;
@@ -20698,6 +20720,40 @@ export interface operations {
             };
             400: components["responses"]["400.decoding_error.invalid_input"];
             404: components["responses"]["404.not_found"];
+            default: components["responses"]["Error"];
+        };
+    };
+    downloadLockServer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `lock` of an answer */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/zip": Blob;
+                };
+            };
+            /** @description Not modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: components["responses"]["404.not_found"];
+            409: components["responses"]["409.conflict"];
+            500: components["responses"]["500.database_error.file_hosting_error.internal_error"];
             default: components["responses"]["Error"];
         };
     };

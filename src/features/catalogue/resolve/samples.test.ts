@@ -28,6 +28,7 @@ export const SAMPLES: Record<string, Sample> = {
   getLockMrpack: { at: { id: storedLock } },
   getLockPack: { at: { id: storedLock } },
   getLockIndex: { at: { id: storedLock } },
+  downloadLockServer: { at: { id: storedLock } },
   getLockMetafile: { at: { id: storedLock, folder: () => 'mods', file: packedFile } },
 }
 

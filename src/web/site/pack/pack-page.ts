@@ -314,10 +314,11 @@ function packFiles({ page, deps }: PageRequest, pack: ShownPack): Part {
     ? html`<p><a class="button main" href="${pathTo(page, `${lock}.mrpack`)}" download>${icon(page, 'download')}${language.t('site.pack.mrpack')}</a></p>${launcherMenu(page, deps, { url: `${site.url}${lock}.mrpack`, types: ['modpack'] })}`
     : null
   const copy = html`<button class="tight" type="button" data-copy="packwiz" data-done="${language.t('copied')}" hidden>${language.t('copy')}<span class="vh"> ${language.t('site.pack.packwiz')}</span></button>`
-  return html`<section><h2>${language.t(missing.length === 0 ? 'site.pack.ready' : 'site.pack.stored')}</h2>
+  return html`<section class="needed stack"><h2>${language.t(missing.length === 0 ? 'site.pack.ready' : 'site.pack.stored')}</h2>
 ${warning}
 ${mrpack}
 <p>${language.t('site.pack.packwiz')}: <code id="packwiz">${site.url}${lock}/pack.toml</code> ${copy}</p>
+<p><a href="${pathTo(page, `${lock}/server.zip`)}" rel="nofollow" download>${language.t('site.pack.server')}</a></p>
 <p><a href="${pathTo(page, lock)}">${language.t('site.pack.json')}</a></p>
 <p class="small soft">${language.t('site.pack.kept')}</p></section>`
 }

@@ -14,6 +14,7 @@ import {
   sendSavedIndex,
   sendSavedMetafile,
   sendSavedPackToml,
+  sendServerPack,
 } from './saved-files.ts'
 import { type SavedPack, showSavedPack, withSavedPack } from './saved-pack.ts'
 
@@ -21,7 +22,7 @@ export function packPages(pages: Pages, { fileRules }: WebDeps['deps']): void {
   pages.open('GET', PATHS.pack, 'sitePack', showPack, {
     cost: COSTS.resolve,
     shows: 'A pack that the visitor composes',
-    api: 'resolveItems createLock getLock getLockMrpack getLockPack getLockIndex getLockMetafile',
+    api: 'resolveItems createLock getLock getLockMrpack getLockPack getLockIndex getLockMetafile downloadLockServer',
   })
   pages.open('POST', PATHS.packFiles, 'siteCreatePack', createPack, {
     cost: COSTS.resolve,
@@ -48,6 +49,7 @@ export function packPages(pages: Pages, { fileRules }: WebDeps['deps']): void {
   file('siteNumberedMrpack', ':number.mrpack', sendNumberedMrpack(mrpack), COSTS.resolve)
   file('siteSavedPackToml', 'pack.toml', sendSavedPackToml, COSTS.resolve)
   file('siteSavedIndex', 'index-:number.toml', sendSavedIndex, COSTS.resolve)
+  file('siteServerPack', 'server.zip', sendServerPack, 1)
   file('siteSavedMetafile', ':folder/:file', sendSavedMetafile, 1)
 }
 

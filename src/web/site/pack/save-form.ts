@@ -62,10 +62,10 @@ export function saveForm(
   const text = html`<h2>${t('site.pack.save')}</h2>
 <p class="soft">${edited === undefined ? t('site.pack.save.text') : t('site.pack.save.next', { number: edited.number + 1 })}</p>`
   if (viewer === null)
-    return html`<section>${text}<p><a class="button" href="${pathTo(page, signInPath(packPath(state)))}">${t('site.pack.save.sign-in')}</a></p></section>`
+    return html`<section class="needed stack">${text}<p><a class="button" href="${pathTo(page, signInPath(packPath(state)))}">${t('site.pack.save.sign-in')}</a></p></section>`
   const fields = Object.entries({ name: '', loader_version: '', ...packValues(state) })
   const label = edited === undefined ? t('site.pack.save.do') : t('site.pack.save.to', { name: edited.name })
-  return html`<section id="save">${text}${errorSummary(page, errorsOf({ refusal }))}
+  return html`<section class="needed stack" id="save">${text}${errorSummary(page, errorsOf({ refusal }))}
 ${form(page, {
   action: pathTo(page, PATHS.packSave),
   content: html`${fields.map(([name, value]) => hiddenField(name, value))}<button class="main">${icon(page, 'bookmark')}${label}</button>`,

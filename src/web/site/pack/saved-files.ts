@@ -11,6 +11,7 @@ import { ApiError, notFound } from '#lib/errors.ts'
 import { entityTag } from '#lib/text/json-bytes.ts'
 import { isUnchanged } from '#platform/http/responses/entity-tags.ts'
 import type { PageRequest } from '#web/kit/request.ts'
+import { pathTo } from '#web/ui/page-context.ts'
 import { type SavedPack, withSavedPack } from './saved-pack.ts'
 
 const TOML = 'application/toml; charset=utf-8'
@@ -67,6 +68,15 @@ export const sendSavedPackToml = fileHandler(TOML, ({ deps }, { pack }) => write
 export const sendSavedIndex = fileHandler(TOML, async (request, saved) =>
   writeSaveIndex(request.deps, await findNumbered(request, saved)),
 )
+
+/** Leads to the archive of the newest save, which counts as downloads of its versions. */
+export const sendServerPack = async (request: PageRequest): Promise<FastifyReply> => {
+  const { reply, page } = request
+  const send = withSavedPack(async (_request, { pack }) =>
+    reply.header('cache-control', 'no-cache').redirect(pathTo(page, `/v3/lock/${pack.lock_id}/server.zip`), 302),
+  )
+  return send(request).catch((error: unknown) => sendError(request, error))
+}
 
 export const sendSavedMetafile = fileHandler(TOML, async ({ deps, param }, { pack }) => {
   const text = await findSaveMetafile(deps, pack.id, `${param('folder')}/${param('file')}`)

@@ -101,6 +101,29 @@ test('latest.mrpack follows the newest save, and a numbered one never changes', 
     assert.match(await text(`${path}/${below}`, 404), /file/, below)
 })
 
+test('server.zip leads to the files of the newest save that a server needs', async () => {
+  const { id, path } = await create({ name: 'Served' })
+  const { lock } = (await t.anyone.get(`/v3/pack/${id}`)).json()
+  const answer = await t.anyone.get(`${path}/server.zip`)
+  assert.deepEqual([answer.statusCode, answer.headers.location], [302, `/v3/lock/${lock}/server.zip`])
+  const archive = await t.anyone.get(String(answer.headers.location))
+  const names = (await readZip(archive.rawPayload)).map(({ name }) => name)
+  assert.deepEqual(names, ['README.txt', 'mods/engine-1.jar', 'mods/lantern-1.jar'])
+  assertSays(await visitor(t).get(path), 200, 'Files for a server (ZIP)')
+})
+
+test('latest.mrpack of a modpack leads to its newest file; other projects have none', async () => {
+  const project = await t.make.project({ slug: 'big-pack' })
+  for (const number of ['1', '2']) {
+    const version = await t.make.version({ project, version_number: number, loaders: ['mrpack'] })
+    await t.make.file({ project, version, bytes: Buffer.from(`big pack ${number}`), filename: `big-${number}.mrpack` })
+  }
+  const answer = await t.anyone.get('/modpack/big-pack/latest.mrpack')
+  assert.equal(answer.statusCode, 302)
+  assert.match(String(answer.headers.location), /big-2\.mrpack$/)
+  assert.equal((await t.anyone.get(`/mod/${made.projects['lantern']?.slug}/latest.mrpack`)).statusCode, 404)
+})
+
 /** Reads the pack as packwiz-installer does: each file from its parent, with the hash that the parent names. */
 async function readPackwiz(path: string, read = text): Promise<string[]> {
   const sha256 = (content: string) => createHash('sha256').update(content).digest('hex')

@@ -126,15 +126,16 @@ function ownerButtons(page: PageContext, { pack, path }: SavedPack): Markup {
     action: pathTo(page, `${path}/save`),
     text: html`${icon(page, 'clock')}${t('site.saved-pack.update')}`,
   })
-  return html`<div class="acts"><a class="button" href="${pathTo(page, packPath(stateOf(pack, pack.id)))}">${icon(page, 'pencil')}${t('site.saved-pack.change')}</a>${update}<a class="button" href="${pathTo(page, `${path}/edit`)}">${icon(page, 'cog')}${t('site.saved-pack.settings')}</a></div>`
+  return html`<div class="lone"><a class="button" href="${pathTo(page, packPath(stateOf(pack, pack.id)))}">${icon(page, 'pencil')}${t('site.saved-pack.change')}</a>${update}<a class="button" href="${pathTo(page, `${path}/edit`)}">${icon(page, 'cog')}${t('site.saved-pack.settings')}</a></div>`
 }
 
 function files({ page, deps }: PageRequest, { path }: SavedPack): Markup {
   const { language, site } = page
   const mrpack = `${path}/latest.mrpack`
-  return html`<section><h2>${language.t('site.saved-pack.files')}</h2>
+  return html`<section class="needed stack"><h2>${language.t('site.saved-pack.files')}</h2>
 <p><a class="button main" href="${pathTo(page, mrpack)}" download>${icon(page, 'download')}${language.t('site.pack.mrpack')}</a></p>
 ${launcherMenu(page, deps, { url: `${site.url}${mrpack}`, types: ['modpack'] })}
+<p><a class="lone" href="${pathTo(page, `${path}/server.zip`)}" rel="nofollow" download>${icon(page, 'archive')}${language.t('site.pack.server')}</a></p>
 <p>${language.t('site.pack.packwiz')}: <code id="packwiz">${site.url}${path}/pack.toml</code> ${copyButton(page, { id: 'packwiz', what: language.t('site.pack.packwiz') })}</p>
 <p class="small soft">${language.t('site.saved-pack.follows')}</p></section>`
 }

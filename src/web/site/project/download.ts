@@ -2,6 +2,7 @@
 import type { FastifyReply } from 'fastify'
 import type { CachedProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { chooseOffered } from '#features/catalogue/resolve/choose-required.ts'
+import { notFound } from '#lib/errors.ts'
 import { viewOf } from '#lib/text/json-bytes.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import { primaryFile, setupFilter } from './offer.ts'
@@ -29,4 +30,10 @@ export async function sendDownload(request: PageRequest, project: CachedProject)
   const file = offered === undefined ? undefined : primaryFile(viewOf(offered.version))
   if (file === undefined) return refuse(reply, 404, 'No version of this project matches')
   return reply.header('cache-control', 'no-cache').redirect(file.url, 302)
+}
+
+/** Leads to the newest pack of a modpack, so that a launcher can read it from one address. Other projects have no pack. */
+export function sendLatestPack(request: PageRequest, project: CachedProject): Promise<FastifyReply> {
+  if (!viewOf(project).project_types.includes('modpack')) throw notFound('file')
+  return sendDownload(request, project)
 }

@@ -25,6 +25,8 @@ export type ArchivedFile = {
 
 export type Archive = {
   files: ArchivedFile[]
+  /** Generated texts, before the files. */
+  texts?: readonly { name: string; content: string }[]
   /** Versions of the files. `isRequired`: included only as a dependency. */
   versions: { id: string; projectId: string; isRequired: boolean }[]
   /** Depends only on the content and the names of the files. */
@@ -121,7 +123,8 @@ function requireNames(names: readonly string[], files: readonly FileRow[]): void
   if (missing !== undefined) throw invalidInput(`The version has no file ${JSON.stringify(missing)}`, 'files')
 }
 
-function checkLimits(rows: readonly FileRow[]): void {
+/** @throws ApiError `invalid_input` (field `files`) for more files than an archive can contain. */
+export function checkLimits(rows: readonly Pick<FileRow, 'size_bytes'>[]): void {
   if (rows.length > FILES_MAX) throw tooMany('files')
   if (rows.reduce((sum, { size_bytes }) => sum + size_bytes, 0) > BYTES_MAX)
     throw invalidInput('The files are larger than 4 GiB in total. Download them individually', 'files')

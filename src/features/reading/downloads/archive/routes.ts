@@ -5,6 +5,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { viewerWith } from '#features/basics/authentication/access-control.ts'
 import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { completeFilter } from '#features/catalogue/resolve/choose-required.ts'
+import { DEFAULT_NAME } from '#features/catalogue/resolve/locks/pack.ts'
+import { getLockFiles } from '#features/catalogue/resolve/locks/store-lock.ts'
+import { LockParams } from '#features/catalogue/resolve/requests.ts'
 import { listUpdates } from '#features/catalogue/versions/hashes/resolve-files.ts'
 import { filterOfQuery } from '#features/catalogue/versions/lookup/list-requests.ts'
 import { getVersion, listCachedVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
@@ -21,6 +24,7 @@ import { attachment } from '../attachment.ts'
 import { type DownloadDeps, recordDownload } from '../record-download.ts'
 import { CollectionArchiveQuery, VersionArchiveQuery } from '../requests.ts'
 import { type Archive, chooseFiles } from './choose-files.ts'
+import { chooseServerFiles } from './server-pack.ts'
 import { writeArchive } from './write-archive.ts'
 
 const ABOUT =
@@ -31,6 +35,7 @@ const produces = ['application/zip']
 export function archiveRoutes(app: App, deps: DownloadDeps): void {
   versionArchive(app, deps)
   collectionArchive(app, deps)
+  serverArchive(app, deps)
 }
 
 function versionArchive(app: App, deps: DownloadDeps): void {
@@ -106,6 +111,33 @@ function collectionArchive(app: App, deps: DownloadDeps): void {
   })
 }
 
+function serverArchive(app: App, deps: DownloadDeps): void {
+  app.get('/v3/lock/:id/server.zip', {
+    config: {
+      isTransfer: true,
+      auth: 'public',
+      cost: COSTS.archive,
+      errors: ['304', '409 conflict', '500 file_hosting_error'],
+    },
+    schema: {
+      operationId: 'downloadLockServer',
+      summary: 'Download the files of a stored answer that a server needs',
+      description:
+        'Streams a ZIP archive with the files that run on a server, in the folders of the pack, and a text about how to ' +
+        'install and start the loader, which the archive does not contain. It has at most 512 files and 4 GiB. Counts as a ' +
+        'download of each version in it.',
+      params: LockParams,
+      produces,
+      response: {},
+    },
+    handler: async (req, reply) => {
+      const lock = await getLockFiles(deps, req.params.id)
+      const archive = await chooseServerFiles(deps, lock)
+      return sendArchive(deps, req, reply, { archive, name: `${lock.target.name ?? DEFAULT_NAME}-server.zip` })
+    },
+  })
+}
+
 async function sendArchive(
   deps: DownloadDeps,
   req: FastifyRequest,
@@ -124,7 +156,7 @@ async function sendArchive(
   // Once the response has started, a missing file can only truncate it.
   if ((await deps.files.stat(files[0]?.storageKey ?? '')) === undefined)
     throw new ApiError('file_hosting_error', 'The file is missing from the store')
-  const { stream, sizeBytes } = writeArchive(deps.files, files)
+  const { stream, sizeBytes } = writeArchive(deps.files, archive)
   void reply.type('application/zip').header('content-length', sizeBytes)
   if (req.method === 'HEAD') {
     stream.destroy()

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 import { ZipFile } from 'yazl'
 import { ApiError } from '#lib/errors.ts'
 import type { Files } from '#ports/files/files.ts'
-import type { ArchivedFile } from './choose-files.ts'
+import type { Archive } from './choose-files.ts'
 
 export type WrittenArchive = { stream: Readable; sizeBytes: number }
 
@@ -12,12 +12,17 @@ export type WrittenArchive = { stream: Readable; sizeBytes: number }
  * Returns the archive as a stream. Destroying the stream closes the current file. If a file cannot be read, the stream
  * fails, so that clients notice the incomplete archive.
  */
-export function writeArchive(store: Pick<Files, 'open'>, files: readonly ArchivedFile[]): WrittenArchive {
+export function writeArchive(
+  store: Pick<Files, 'open'>,
+  { files, texts = [] }: Pick<Archive, 'files' | 'texts'>,
+): WrittenArchive {
   const zip = new ZipFile()
   const output = zip.outputStream as Readable
   let current: Readable | undefined
   zip.on('error', (error: Error) => output.destroy(error))
   output.once('close', () => current?.destroy())
+  for (const { name, content } of texts)
+    zip.addBuffer(Buffer.from(content), name, { compress: false, mtime: files[0]?.at ?? new Date(0), mode: 0o100644 })
   for (const { name, storageKey, sizeBytes, at } of files) {
     zip.addReadStreamLazy(name, { compress: false, size: sizeBytes, mtime: at, mode: 0o100644 }, (take) => {
       open(store, storageKey).then(
