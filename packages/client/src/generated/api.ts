@@ -776,6 +776,207 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/_internal/auth/2fa/backup-codes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the number of unused backup codes
+         * @description Requires a token with `USER_AUTH_WRITE`. Rejects fine-grained tokens.
+         */
+        get: operations["countBackupCodes"];
+        put?: never;
+        /**
+         * Replace the backup codes
+         * @description The previous codes stop working. The new codes cannot be read again.
+         *
+         *     Requires a token with `USER_AUTH_WRITE`. Rejects fine-grained tokens. Counts as 5 requests at the rate limit.
+         */
+        post: operations["renewBackupCodes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/_internal/auth/passkeys/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Get the options with which a browser asks for a passkey */
+        post: operations["requestPasskey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/_internal/auth/login/passkey": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign in with a passkey
+         * @description Needs no further code, also if two-factor sign-in is enabled.
+         *
+         *     Counts as 5 requests at the rate limit.
+         */
+        post: operations["signInWithPasskey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/_internal/auth/confirm/passkey": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm the owner of the session with a passkey
+         * @description For the next 10 minutes, requests with this session need neither `password` nor `code`.
+         *
+         *     Requires a token with `USER_AUTH_WRITE`. Rejects fine-grained tokens. Counts as 5 requests at the rate limit.
+         */
+        post: operations["confirmWithPasskey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/_internal/auth/passkeys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the caller's passkeys, oldest first
+         * @description Requires a token with `USER_AUTH_WRITE`. Rejects fine-grained tokens.
+         */
+        get: operations["listPasskeys"];
+        put?: never;
+        /**
+         * Add a passkey
+         * @description From then on, a sign-in with the password also needs a passkey or a two-factor code. Notifies the user by email. An account can have 20 passkeys.
+         *
+         *     Requires a token with `USER_AUTH_WRITE`. Rejects fine-grained tokens. Counts as 5 requests at the rate limit.
+         */
+        post: operations["addPasskey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/_internal/auth/passkeys/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get the options with which a browser creates a passkey
+         * @description Requires a token with `USER_AUTH_WRITE`. Rejects fine-grained tokens.
+         */
+        post: operations["startPasskey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/_internal/auth/passkeys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a passkey
+         * @description Notifies the user by email. The last passkey of an account without an authenticator app turns two-factor sign-in off.
+         *
+         *     Requires a token with `USER_AUTH_WRITE`. Rejects fine-grained tokens. Counts as 5 requests at the rate limit.
+         */
+        delete: operations["deletePasskey"];
+        options?: never;
+        head?: never;
+        /**
+         * Rename a passkey
+         * @description Requires a token with `USER_AUTH_WRITE`. Rejects fine-grained tokens.
+         */
+        patch: operations["renamePasskey"];
+        trace?: never;
+    };
+    "/_internal/auth/providers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the services that can sign in, and the caller's links to them
+         * @description Requires a token with `USER_AUTH_WRITE`. Rejects fine-grained tokens.
+         */
+        get: operations["listSignInProviders"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/_internal/auth/providers/{provider}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove the link to a service
+         * @description The only way to sign in cannot be removed. Notifies the user by email.
+         *
+         *     Requires a token with `USER_AUTH_WRITE`. Rejects fine-grained tokens. Counts as 5 requests at the rate limit.
+         */
+        delete: operations["unlinkSignInProvider"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/_internal/session/list": {
         parameters: {
             query?: never;
@@ -5167,6 +5368,38 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/_internal/moderation/blocked_images": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the blocked images of other hosts
+         * @description Newest first.
+         *
+         *     Requires a token with `PROJECT_READ`. Moderators and admins only.
+         */
+        get: operations["listBlockedImages"];
+        put?: never;
+        /**
+         * Block an image of another host
+         * @description Deletes the cached copy. No text shows the image until a moderator lifts the block; browsers can show their copy for 5 more minutes. Does nothing if the image is blocked.
+         *
+         *     Requires a token with `PROJECT_WRITE`. Moderators and admins only.
+         */
+        post: operations["blockImage"];
+        /**
+         * Lift the block of an image of another host
+         * @description Requires a token with `PROJECT_WRITE`. Moderators and admins only.
+         */
+        delete: operations["unblockImage"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/_internal/moderation/scans": {
         parameters: {
             query?: never;
@@ -7010,6 +7243,12 @@ export interface components {
             /** @description Names of the added game versions, newest first */
             added: string[];
         };
+        /** AddedPasskey */
+        AddedPasskey: {
+            passkey: components["schemas"]["Passkey"];
+            /** @description Backup codes, if the account had no two-factor sign-in before; otherwise null. They cannot be read again */
+            backup_codes: string[] | null;
+        };
         /** AddedSavedReplies */
         AddedSavedReplies: {
             /** @description Number of added replies */
@@ -7313,7 +7552,7 @@ export interface components {
             /** Format: date-time */
             at: string;
             /** @enum {string} */
-            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_verified" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.approved" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "account.limits_changed" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "pack.created" | "pack.changed" | "pack.status_changed" | "pack.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "sign_up_block.added" | "sign_up_block.removed" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "page.published" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_verified" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.backup_codes_renewed" | "account.passkey_added" | "account.passkey_removed" | "account.provider_linked" | "account.provider_unlinked" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.approved" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "account.limits_changed" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "pack.created" | "pack.changed" | "pack.status_changed" | "pack.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "external_image.blocked" | "external_image.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "sign_up_block.added" | "sign_up_block.removed" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "page.published" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
             subject: {
                 /** @enum {string} */
                 kind: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "advisory" | "team" | "organization" | "collection" | "pack" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "webhook" | "job";
@@ -7365,6 +7604,11 @@ export interface components {
             events: number | null;
             /** @description Files that were missing in the store; 0 means that the backup is complete */
             missing: number;
+        };
+        /** BackupCodeCount */
+        BackupCodeCount: {
+            /** @description Number of unused backup codes */
+            remaining: number;
         };
         /** BackupCodes */
         BackupCodes: {
@@ -7459,6 +7703,21 @@ export interface components {
              * @enum {object|null}
              */
             tax_compliance: never | null;
+        };
+        /** BlockedExternalImage */
+        BlockedExternalImage: {
+            url: string;
+            /** Format: date-time */
+            created: string;
+            /** @description Name of the moderator; null for a takedown or a deleted account */
+            blocked_by: string | null;
+            /** @description The takedown of a project whose texts contain the image */
+            takedown_id: string | null;
+        };
+        /** BlockedExternalImages */
+        BlockedExternalImages: {
+            total: number;
+            images: components["schemas"]["BlockedExternalImage"][];
         };
         /** BlockedFile */
         BlockedFile: {
@@ -8131,6 +8390,11 @@ export interface components {
                 message: string;
             }[];
         };
+        /** ExternalImageBlock */
+        ExternalImageBlock: {
+            /** @description The https URL of the image, as in the text */
+            url: string;
+        };
         /**
          * FacetCounts
          * @description For each value, the number of hits if the search were also filtered by that value.
@@ -8234,6 +8498,8 @@ export interface components {
             /** Format: date-time */
             created: string;
             ordering: number;
+            /** @description Page of the video on YouTube or Vimeo that the image is the preview of */
+            video: string | null;
         };
         /** Game */
         Game: {
@@ -8918,7 +9184,7 @@ export interface components {
             /** Format: date-time */
             at: string;
             /** @enum {string} */
-            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_verified" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.approved" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "account.limits_changed" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "pack.created" | "pack.changed" | "pack.status_changed" | "pack.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "sign_up_block.added" | "sign_up_block.removed" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "page.published" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_verified" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.backup_codes_renewed" | "account.passkey_added" | "account.passkey_removed" | "account.provider_linked" | "account.provider_unlinked" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.approved" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "account.limits_changed" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "pack.created" | "pack.changed" | "pack.status_changed" | "pack.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "external_image.blocked" | "external_image.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "sign_up_block.added" | "sign_up_block.removed" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "page.published" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
             subject: {
                 /** @enum {string} */
                 kind: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "advisory" | "team" | "organization" | "collection" | "pack" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "webhook" | "job";
@@ -9544,7 +9810,7 @@ export interface components {
             /** Format: date-time */
             at: string;
             /** @enum {string} */
-            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_verified" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.approved" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "account.limits_changed" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "pack.created" | "pack.changed" | "pack.status_changed" | "pack.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "sign_up_block.added" | "sign_up_block.removed" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "page.published" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_verified" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.backup_codes_renewed" | "account.passkey_added" | "account.passkey_removed" | "account.provider_linked" | "account.provider_unlinked" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.approved" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "account.limits_changed" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "pack.created" | "pack.changed" | "pack.status_changed" | "pack.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "external_image.blocked" | "external_image.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "sign_up_block.added" | "sign_up_block.removed" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "page.published" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
             subject: {
                 /** @enum {string} */
                 kind: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "advisory" | "team" | "organization" | "collection" | "pack" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "webhook" | "job";
@@ -9675,6 +9941,102 @@ export interface components {
             url: string;
             /** @description URL of the page that linked to the visited page */
             referrer?: string | null;
+        };
+        /** Passkey */
+        Passkey: {
+            id: string;
+            name: string;
+            /** @description Whether the passkey is copied to other devices of the user */
+            is_synced: boolean;
+            /** Format: date-time */
+            created: string;
+            /** Format: date-time */
+            last_used: string | null;
+        };
+        /** PasskeyAssertion */
+        PasskeyAssertion: {
+            /** @description ID of the credential, in base64url */
+            id: string;
+            /** @description The same as `id` */
+            rawId: string;
+            /** @enum {string} */
+            type: "public-key";
+            response: {
+                /** @description Client data, in base64url */
+                clientDataJSON: string;
+                /** @description Authenticator data, in base64url */
+                authenticatorData: string;
+                /** @description Signature, in base64url */
+                signature: string;
+            };
+        };
+        /** PasskeyCreation */
+        PasskeyCreation: {
+            /** @description ID of the credential, in base64url */
+            id: string;
+            /** @description The same as `id` */
+            rawId: string;
+            /** @enum {string} */
+            type: "public-key";
+            response: {
+                /** @description Client data, in base64url */
+                clientDataJSON: string;
+                /** @description Attestation object, in base64url */
+                attestationObject: string;
+                /** @description Connections that the authenticator supports */
+                transports?: string[];
+            };
+        };
+        /** PasskeyCreationOptions */
+        PasskeyCreationOptions: {
+            /** @description Valid once and for 15 minutes */
+            challenge: string;
+            rp: {
+                id: string;
+                name: string;
+            };
+            user: {
+                id: string;
+                name: string;
+                displayName: string;
+            };
+            pubKeyCredParams: {
+                /** @enum {string} */
+                type: "public-key";
+                alg: number;
+            }[];
+            /** @description In milliseconds */
+            timeout: number;
+            /** @enum {string} */
+            attestation: "none";
+            excludeCredentials: {
+                id: string;
+                /** @enum {string} */
+                type: "public-key";
+                transports?: string[];
+            }[];
+            authenticatorSelection: {
+                /** @enum {string} */
+                residentKey: "required";
+                requireResidentKey: boolean;
+                /** @enum {string} */
+                userVerification: "required";
+            };
+        };
+        /** PasskeyRequest */
+        PasskeyRequest: {
+            /** @description Valid once and for 15 minutes */
+            challenge: string;
+            /** @description Host of the site */
+            rpId: string;
+            /** @description In milliseconds */
+            timeout: number;
+            /** @enum {string} */
+            userVerification: "required";
+        };
+        /** Passkeys */
+        Passkeys: {
+            passkeys: components["schemas"]["Passkey"][];
         };
         /** PasswordChangeRequired */
         PasswordChangeRequired: {
@@ -10099,6 +10461,8 @@ export interface components {
                 description?: string | null;
                 /** @description Sort key, ascending */
                 ordering?: number;
+                /** @description Link to a video of YouTube or Vimeo */
+                video?: string | null;
             }[] | null;
             /** @description IDs of unused images (POST /v3/image) that the description contains */
             uploaded_images?: string[];
@@ -10865,6 +11229,8 @@ export interface components {
             description: string | null;
             featured: boolean;
             ordering: number;
+            /** @description Page of the video; missing without a video */
+            video?: string;
         };
         /** ReviewedVersion */
         ReviewedVersion: {
@@ -11254,6 +11620,26 @@ export interface components {
                 is_owner: boolean;
             };
         };
+        /** SignInProviderLink */
+        SignInProviderLink: {
+            /** @description ID of the service in the settings of the instance */
+            provider: string;
+            /** @description Name of the user at the service */
+            name: string;
+            /** Format: date-time */
+            created: string;
+            /** Format: date-time */
+            last_used: string | null;
+        };
+        /** SignInProviderLinks */
+        SignInProviderLinks: {
+            /** @description Services that the operator has configured */
+            available: {
+                id: string;
+                name: string;
+            }[];
+            links: components["schemas"]["SignInProviderLink"][];
+        };
         /** SignUpBlock */
         SignUpBlock: {
             id: string;
@@ -11506,7 +11892,7 @@ export interface components {
             /** @description Message to the members, in Markdown */
             message?: string;
             /**
-             * @description Whether to block the contents of the files: nobody can download or upload them in any project, until the takedown is undone or an operator lifts the block. If false and the projects are rejected, other projects can publish the files. Only for `project`, `version` and `file`
+             * @description Whether to block the contents of the files: nobody can download or upload them in any project, until the takedown is undone or an operator lifts the block. If false and the projects are rejected, other projects can publish the files. If the projects are rejected, a job also blocks the images of other hosts that only their texts contain. Only for `project`, `version` and `file`
              * @default true
              */
             block_files: boolean;
@@ -14045,6 +14431,363 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    countBackupCodes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BackupCodeCount"];
+                };
+            };
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            default: components["responses"]["Error"];
+        };
+    };
+    renewBackupCodes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OwnerProof"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BackupCodes"];
+                };
+            };
+            400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.invalid_credentials.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            408: components["responses"]["408.invalid_input"];
+            409: components["responses"]["409.conflict"];
+            default: components["responses"]["Error"];
+        };
+    };
+    requestPasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeyRequest"];
+                };
+            };
+            400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            408: components["responses"]["408.invalid_input"];
+            default: components["responses"]["Error"];
+        };
+    };
+    signInWithPasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    credential: components["schemas"]["PasskeyAssertion"];
+                    /**
+                     * @description Whether to undo a pending deletion of the account. If false, such a sign-in fails
+                     * @default false
+                     */
+                    undo_deletion?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"] | components["schemas"]["PasswordChangeRequired"];
+                };
+            };
+            400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.invalid_credentials.unauthorized"];
+            408: components["responses"]["408.invalid_input"];
+            default: components["responses"]["Error"];
+        };
+    };
+    confirmWithPasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    credential: components["schemas"]["PasskeyAssertion"];
+                };
+            };
+        };
+        responses: {
+            /** @description No body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.invalid_credentials.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            408: components["responses"]["408.invalid_input"];
+            409: components["responses"]["409.conflict"];
+            default: components["responses"]["Error"];
+        };
+    };
+    listPasskeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Passkeys"];
+                };
+            };
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            default: components["responses"]["Error"];
+        };
+    };
+    addPasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                    credential: components["schemas"]["PasskeyCreation"];
+                    /** @description The caller's password, or a personal token of the linked code-host account if the account has no password. Not required if the session was confirmed within the last 10 minutes */
+                    password?: string;
+                    /** @description Two-factor code or backup code; required with `password` if two-factor sign-in is enabled */
+                    code?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AddedPasskey"];
+                };
+            };
+            400: components["responses"]["400.LimitReached.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.invalid_credentials.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            408: components["responses"]["408.invalid_input"];
+            409: components["responses"]["409.conflict"];
+            default: components["responses"]["Error"];
+        };
+    };
+    startPasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeyCreationOptions"];
+                };
+            };
+            400: components["responses"]["400.LimitReached.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            408: components["responses"]["408.invalid_input"];
+            409: components["responses"]["409.conflict"];
+            default: components["responses"]["Error"];
+        };
+    };
+    deletePasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description ID
+                 * @example AABBCCDD
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OwnerProof"];
+            };
+        };
+        responses: {
+            /** @description No body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400.decoding_error.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.invalid_credentials.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
+            409: components["responses"]["409.conflict"];
+            default: components["responses"]["Error"];
+        };
+    };
+    renamePasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description ID
+                 * @example AABBCCDD
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                };
+            };
+        };
+        responses: {
+            /** @description No body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400.decoding_error.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
+            409: components["responses"]["409.conflict"];
+            default: components["responses"]["Error"];
+        };
+    };
+    listSignInProviders: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignInProviderLinks"];
+                };
+            };
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            default: components["responses"]["Error"];
+        };
+    };
+    unlinkSignInProvider: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description ID of the service in the settings of the instance
+                 * @example github
+                 */
+                provider: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OwnerProof"];
+            };
+        };
+        responses: {
+            /** @description No body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.invalid_credentials.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
+            409: components["responses"]["409.conflict"];
+            default: components["responses"]["Error"];
+        };
+    };
     listSessions: {
         parameters: {
             query?: never;
@@ -16140,6 +16883,8 @@ export interface operations {
                 featured?: boolean;
                 /** @description Sort key, ascending */
                 ordering?: number;
+                /** @description Link to a video of YouTube or Vimeo; the image is its preview */
+                video?: string;
             };
             header?: never;
             path: {
@@ -16217,6 +16962,8 @@ export interface operations {
                 featured?: boolean;
                 /** @description Sort key, ascending */
                 ordering?: number;
+                /** @description Link to a video of YouTube or Vimeo; the image is its preview. An empty text removes it */
+                video?: string;
             };
             header?: never;
             path: {
@@ -23120,7 +23867,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Action of the entries */
-                action?: "project.claimed" | "project.appeal_rejected" | "version.scan_overruled" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "account.suspended" | "account.unsuspended" | "account.approved" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "project.status_changed" | "project.deleted" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "collection.status_changed" | "pack.status_changed" | "message.deleted";
+                action?: "project.claimed" | "project.appeal_rejected" | "version.scan_overruled" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "external_image.blocked" | "external_image.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "account.suspended" | "account.unsuspended" | "account.approved" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "project.status_changed" | "project.deleted" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "collection.status_changed" | "pack.status_changed" | "message.deleted";
                 /** @description ID of the account that acted */
                 actor?: string;
                 /** @description ID of an account that acted or that the entry is about */
@@ -23156,6 +23903,90 @@ export interface operations {
             400: components["responses"]["400.decoding_error.invalid_input"];
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
+            default: components["responses"]["Error"];
+        };
+    };
+    listBlockedImages: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items */
+                limit?: number;
+                /** @description Number of items to skip */
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BlockedExternalImages"];
+                };
+            };
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            default: components["responses"]["Error"];
+        };
+    };
+    blockImage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExternalImageBlock"];
+            };
+        };
+        responses: {
+            /** @description No body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            408: components["responses"]["408.invalid_input"];
+            409: components["responses"]["409.conflict"];
+            default: components["responses"]["Error"];
+        };
+    };
+    unblockImage: {
+        parameters: {
+            query: {
+                /** @description The https URL of the image, as in the text */
+                url: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            404: components["responses"]["404.not_found"];
+            408: components["responses"]["408.invalid_input"];
+            409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
     };
@@ -23628,7 +24459,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Action of the entries */
-                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_verified" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.approved" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "account.limits_changed" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "pack.created" | "pack.changed" | "pack.status_changed" | "pack.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "sign_up_block.added" | "sign_up_block.removed" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "page.published" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_verified" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.backup_codes_renewed" | "account.passkey_added" | "account.passkey_removed" | "account.provider_linked" | "account.provider_unlinked" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.approved" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "account.limits_changed" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "pack.created" | "pack.changed" | "pack.status_changed" | "pack.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "external_image.blocked" | "external_image.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "sign_up_block.added" | "sign_up_block.removed" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "page.published" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
                 /** @description ID of the account that acted */
                 actor?: string;
                 /** @description ID of an account that acted or that the entry is about */
@@ -23675,7 +24506,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Action of the entries */
-                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_verified" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.approved" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "account.limits_changed" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "pack.created" | "pack.changed" | "pack.status_changed" | "pack.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "sign_up_block.added" | "sign_up_block.removed" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "page.published" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_verified" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.backup_codes_renewed" | "account.passkey_added" | "account.passkey_removed" | "account.provider_linked" | "account.provider_unlinked" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.approved" | "account.cleaned_up" | "account.cleanup_undone" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "account.data_exported" | "account.limits_changed" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.changed" | "project.status_changed" | "project.claimed" | "project.appealed" | "project.appeal_rejected" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "advisory.created" | "advisory.published" | "advisory.rejected" | "advisory.withdrawn" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.changed" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.changed" | "collection.status_changed" | "collection.deleted" | "pack.created" | "pack.changed" | "pack.status_changed" | "pack.deleted" | "content.taken_down" | "content.takedown_undone" | "content.unblocked" | "external_image.blocked" | "external_image.unblocked" | "report.claimed" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "sign_up_block.added" | "sign_up_block.removed" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.read" | "mail.tested" | "storage.measured" | "settings.changed" | "page.published" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.merged" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.requested" | "backup.made" | "backup.downloaded" | "backup.verification_requested" | "backup.verified" | "backup.restored" | "instance.resumed" | "files.moved" | "database.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
                 /** @description ID of the account that acted */
                 actor?: string;
                 /** @description ID of an account that acted or that the entry is about */
