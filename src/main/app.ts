@@ -171,6 +171,24 @@ type Shared = {
   caps: VisitorCaps
 }
 
+function addVersions(app: App, deps: Deps): void {
+  tagged(app, 'versions', (scope) => {
+    versionReadRoutes(scope, deps)
+    versionUploadRoutes(scope, deps)
+    uploadRoutes(scope, deps)
+    proposalRoutes(scope, deps)
+    versionEditRoutes(scope, deps)
+  })
+  tagged(app, 'version files', (scope) => {
+    hashRoutes(scope, deps)
+    updateRoutes(scope, deps)
+  })
+  tagged(app, 'packs', (scope) => {
+    resolveRoutes(scope, deps)
+    packRoutes(scope, deps)
+  })
+}
+
 /** Adds every route, by its group in the API description. */
 function addFeatures(app: App, { deps, accounts, tokens, rateGrants, caps }: Shared): void {
   const confirmOwner = createConfirmOwner(accounts)
@@ -220,21 +238,7 @@ function addFeatures(app: App, { deps, accounts, tokens, rateGrants, caps }: Sha
     exchangeRoutes(scope, deps)
   })
   tagged(app, 'limits', (scope) => limitRoutes(scope, deps))
-  tagged(app, 'versions', (scope) => {
-    versionReadRoutes(scope, deps)
-    versionUploadRoutes(scope, deps)
-    uploadRoutes(scope, deps)
-    proposalRoutes(scope, deps)
-    versionEditRoutes(scope, deps)
-  })
-  tagged(app, 'version files', (scope) => {
-    hashRoutes(scope, deps)
-    updateRoutes(scope, deps)
-  })
-  tagged(app, 'packs', (scope) => {
-    resolveRoutes(scope, deps)
-    packRoutes(scope, deps)
-  })
+  addVersions(app, deps)
   tagged(app, 'build tools', (scope) => buildToolRoutes(scope, deps))
   tagged(app, 'search', (scope) => searchRoutes(scope, deps))
   tagged(app, 'changes', (scope) => changeRoutes(scope, deps))
