@@ -28,6 +28,7 @@ export async function renew(world: World): Promise<World> {
   made.set('organization', world.organization())
   made.set('report', world.report())
   made.set('thing collection', world.id('collection'))
+  made.set('thing pack', world.id('pack'))
   return createWorld(world.t, { made })
 }
 

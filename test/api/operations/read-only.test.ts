@@ -47,7 +47,7 @@ const GOES_ON = new Set([
   'verifyBackup',
 ])
 /** GET operations that read-only mode rejects because they store the request. */
-const WRITES = new Set(['authorize', 'showConsent'])
+const WRITES = new Set(['answerProviderSignIn', 'authorize', 'showConsent'])
 
 let t: TestApp
 let world: World

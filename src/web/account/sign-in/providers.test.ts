@@ -117,7 +117,7 @@ test('linking needs a session that was confirmed, and the same session at the en
   const person = visitor(t, fresh.token)
   const url = await startAs(person, { provider: 'github', purpose: 'link' })
   const query = new URLSearchParams({ code, state: url.searchParams.get('state') ?? '' })
-  assertSays(await visitor(t, other.token).get(`/account/sign-in/callback/github?${query}`), 401, 'another browser')
+  assertSays(await visitor(t, other.token).get(`/account/sign-in/callback/github?${query}`), 400, 'another browser')
   assert.deepEqual((await t.as(other).get('/v3/user')).json().auth_providers, [])
 })
 
@@ -125,16 +125,16 @@ test('a callback needs the state of the same browser and provider, works once, a
   const person = visitor(t)
   const callback = (state: string, provider = 'github') =>
     person.get(`/account/sign-in/callback/${provider}?${new URLSearchParams({ code: newId(), state })}`)
-  assertSays(await callback(''), 401, 'has expired')
+  assertSays(await callback(''), 400, 'has expired')
   const url = await startAs(person, { provider: 'github' })
   assert.equal(url.searchParams.get('redirect_uri'), 'https://depot.test/account/sign-in/callback/github')
   assert.equal(url.searchParams.get('code_challenge_method'), 'S256')
   const state = url.searchParams.get('state') ?? ''
-  assertSays(await callback(state, 'discord'), 401, 'has expired')
-  assertSays(await callback(state), 401, 'has expired')
+  assertSays(await callback(state, 'discord'), 400, 'has expired')
+  assertSays(await callback(state), 400, 'has expired')
   const late = await startAs(person, { provider: 'github' })
   t.advance(15 * MINUTE_MS + 1)
-  assertSays(await callback(late.searchParams.get('state') ?? ''), 401, 'has expired')
+  assertSays(await callback(late.searchParams.get('state') ?? ''), 400, 'has expired')
 })
 
 test('errors of the provider are sentences on the sign-in page', async () => {

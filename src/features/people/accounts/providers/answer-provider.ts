@@ -4,7 +4,7 @@ import type { Viewer } from '#features/basics/access/viewer.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { secretsEqual } from '#lib/access/tokens.ts'
-import { notFound } from '#lib/errors.ts'
+import { invalidInput, notFound } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import { enqueue } from '#platform/jobs/queue.ts'
 import type { AccountDeps } from '../account-deps.ts'
@@ -67,16 +67,16 @@ export async function answerProvider(
 ): Promise<Answered> {
   const { id, url, state, cookie, viewer, client } = of
   const now = deps.now()
-  if (!secretsEqual(state, cookie)) throw invalidCredentials(EXPIRED)
+  if (!secretsEqual(state, cookie)) throw invalidInput(EXPIRED)
   const flow = await takeFlow(deps.db, 'provider_sign_in', { secret: state, now })
-  if (flow === undefined || flow.data['provider'] !== id) throw invalidCredentials(EXPIRED)
+  if (flow === undefined || flow.data['provider'] !== id) throw invalidInput(EXPIRED)
   const { purpose, nonce, verifier, return: returnTo } = flow.data as Record<string, string>
   const checks = { nonce: String(nonce), verifier: String(verifier) }
   const identity = await getProvider(deps, id).finish({ url, state, ...checks })
   const answered = { returnTo: String(returnTo) }
   if (purpose === 'sign-in')
     return { ...answered, ...(await signIn(deps, { id, identity, client, undo: flow.data['undo'] === true })) }
-  if (viewer === null || viewer.id !== flow.account_id) throw invalidCredentials(EXPIRED)
+  if (viewer === null || viewer.id !== flow.account_id) throw invalidInput(EXPIRED)
   if (purpose === 'link') {
     await link(deps, viewer, { id, identity })
     return { ...answered, next: 'linked' }
@@ -103,7 +103,7 @@ async function signIn(
   }
   const result = await transaction(deps, async (tx, changed) => {
     const account = await lockAnyAccount(tx, accountId)
-    if (account === undefined) throw invalidCredentials(EXPIRED)
+    if (account === undefined) throw invalidInput(EXPIRED)
     requireActive(account, now)
     if (!hasSecondFactor(account)) return openSession(tx, changed, { account, client, undo, now })
     await requireUndoing(tx, account, undo)
