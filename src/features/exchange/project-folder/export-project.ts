@@ -117,7 +117,10 @@ function describeProject(
   return {
     id,
     ...{ slug, name, summary, description, categories, additional_categories, license_id: license, license_url },
-    ...{ link_urls, other_names, public_statistics, version_order, license_decided, requested_status, status },
+    ...{ link_urls, public_statistics, license_decided, requested_status, status },
+    // Without newer fields that are not set, older releases can read the folder.
+    ...(other_names.length === 0 ? {} : { other_names }),
+    ...(version_order === 'date' ? {} : { version_order }),
     ...(hasVersions ? {} : { project_type: row.draft_type }),
     published: row.published.toISOString(),
     updated: row.updated.toISOString(),
