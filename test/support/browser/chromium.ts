@@ -44,10 +44,11 @@ export async function openSite(
   env: Record<string, string> = {},
   host = '127.0.0.1',
   fixedPort?: number,
+  more: Pick<NonNullable<Parameters<typeof testApp>[0]>, 'deps'> = {},
 ): Promise<Site> {
   const port = fixedPort ?? (await freePort())
   const url = `http://${host}:${port}`
-  const t = await testApp({ env: { BASE_URL: url, REQUIRE_VERIFIED_EMAIL: 'true', ...env } })
+  const t = await testApp({ ...more, env: { BASE_URL: url, REQUIRE_VERIFIED_EMAIL: 'true', ...env } })
   await t.app.listen({ host: '127.0.0.1', port })
   const application = await listen(
     (_req, res) => void res.end('<!doctype html><title>Back</title><h1>Back at the application</h1>'),
