@@ -30,9 +30,9 @@ async function showBadges(request: OwnRequest, data: ManagedProject): Promise<Fa
     heading: t('manage.badges'),
     text: t('manage.badges.text'),
     body: html`${!isPublicStatus(data.view.status) && note(page, 'warn', hidden)}
-<form method="get" action="${pathTo(page, `${data.settings}/badges`)}" class="part">
-${selectField(page, { name: 'style', label: t('manage.badges.style'), choices: BADGE_STYLES.map((value) => ({ value, label: t(`manage.badges.style.${value}`), isChosen: value === style })) })}
-<button>${t('manage.badges.show')}</button>
+<form method="get" action="${pathTo(page, `${data.settings}/badges`)}" class="part stack">
+<div class="pair">${selectField(page, { name: 'style', label: t('manage.badges.style'), choices: BADGE_STYLES.map((value) => ({ value, label: t(`manage.badges.style.${value}`), isChosen: value === style })) })}</div>
+<div class="line"><button>${t('manage.badges.show')}</button></div>
 </form>
 ${Object.keys(BADGES).map((name) => badgePart(request, data, name as BadgeName, style === BADGE_STYLES[0] ? '' : style))}`,
   })

@@ -25,15 +25,15 @@ export async function fittingSetups(request: PageRequest, { state, projects }: S
     return html`<a class="button tight" href="${pathTo(page, packPath(next))}"${isCurrent && html` aria-current="true"`}>${name}</a>`
   }
   if (shown.length > 0)
-    return html`<section><h2>${language.t('site.pack.fits')}</h2>
-<div class="line">${[...new Set(shown)].slice(0, SHOWN_MAX).map(link)}</div></section>`
+    return html`<section class="needed"><h2>${language.t('site.pack.fits')}</h2>
+<div class="acts">${[...new Set(shown)].slice(0, SHOWN_MAX).map(link)}</div></section>`
   if (nearest.length === 0) return null
   const items = nearest.map(({ missing, ...setup }) => {
     const names = missing.map((id) => projects.get(id)?.name ?? id)
     const without = language.t('site.pack.fits.without', { names: new Intl.ListFormat(language.tag).format(names) })
     return html`<li>${link(setup)} <span class="soft">${without}</span></li>`
   })
-  return html`<section><h2>${language.t('site.pack.fits.nearest')}</h2>
+  return html`<section class="needed"><h2>${language.t('site.pack.fits.nearest')}</h2>
 <ul class="stack">${items}</ul></section>`
 }
 
