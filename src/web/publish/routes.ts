@@ -39,6 +39,7 @@ import { projectRevenuePages } from './revenue/project-revenue.ts'
 import { revenuePages } from './revenue/revenue-page.ts'
 import { reviewPages } from './review/review.ts'
 import { newProjectPages } from './start/new-project.ts'
+import { projectFromFilePage } from './start/project-from-file.ts'
 import { editPages } from './version/edit-page.ts'
 import { tokenCheck } from './version/form/receive-form.ts'
 import { uploadedFileRoutes } from './version/upload/file-routes.ts'
@@ -58,7 +59,6 @@ export function publishPages(app: App, web: WebDeps): void {
     ownProjectsPages(pages)
     uploadsPage(pages)
     analyticsPages(pages, taxonomy)
-    newProjectPages(pages)
     generalPages(pages, taxonomy)
     descriptionPages(pages, taxonomy)
     tagPages(pages, taxonomy)
@@ -92,6 +92,8 @@ export function publishPages(app: App, web: WebDeps): void {
     const checkToken = tokenCheck(scope)
     uploadPages(pages, taxonomy, checkToken)
     editPages(pages, taxonomy, checkToken)
+    newProjectPages(pages)
+    projectFromFilePage(pages, checkToken)
   })
   uploadedFileRoutes(app, web)
 }

@@ -71,8 +71,9 @@ export async function createProject(
     await withStoredImages(deps, prepared, (imageKeys) =>
       transaction(deps, async (tx) => {
         await requirePossible(tx, deps.config, viewer, project)
-        const { scanner } = deps.config
-        await insertProject(tx, viewer, project, prepared, { scanner, at: new Date(deps.now()) })
+        const { taxonomy, config } = deps
+        const { scanner } = config
+        await insertProject(tx, viewer, project, prepared, { scanner, taxonomy, at: new Date(deps.now()) })
         await takeUploads(tx, uploads, { now: deps.now() })
         await dropClaims(tx, imageKeys)
       }),

@@ -11,12 +11,14 @@ import { insertGalleryItems } from '#features/catalogue/projects/gallery/queries
 import { toGalleryImageFields } from '#features/catalogue/projects/gallery/requests.ts'
 import { projectSlugTaken, setLikenessOfIcon } from '#features/catalogue/projects/queries.ts'
 import { takeSnapshot } from '#features/catalogue/reviews/snapshots.ts'
+import { draftExpiry } from '#features/catalogue/versions/drafts/completeness.ts'
 import { insertVersion } from '#features/catalogue/versions/publish/insert-version.ts'
 import { newId } from '#lib/ids.ts'
 import type { ScannerConfig } from '#platform/config/config.ts'
 import type { Tx } from '#platform/db/db.ts'
 import { onUnique } from '#platform/db/pg-errors.ts'
 import type { Project } from '#platform/db/schema.ts'
+import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import type { PreparedProject } from './prepare-project.ts'
 import type { NewProject } from './requests.ts'
 
@@ -32,7 +34,7 @@ export async function insertProject(
   viewer: Viewer,
   project: NewProject,
   prepared: PreparedProject,
-  { scanner, at }: { scanner: ScannerConfig; at: Date },
+  { scanner, taxonomy, at }: { scanner: ScannerConfig; taxonomy: Taxonomy; at: Date },
 ): Promise<void> {
   const { projectId, icon } = prepared
   const teamId = await insertProjectRow(tx, actorOf(viewer), {
@@ -63,7 +65,10 @@ export async function insertProject(
     // Versions of one request are 1 ms apart, so that their order by date is unambiguous.
     const publishedAt = new Date(at.getTime() + index)
     const field = `initial_versions.${index}`
-    await insertVersion(tx, viewer, { id, projectId, version, files, publishedAt, scanner, at: field })
+    const row = { id, projectId, version, files, publishedAt, scanner, at: field }
+    const content = { ...version.columns, fields: version.fields, files: files.length }
+    const draftExpires = version.status === 'draft' ? draftExpiry(taxonomy, content, at.getTime()) : null
+    await insertVersion(tx, viewer, { ...row, draftExpires })
   }
   if (!project.isDraft) await takeSnapshot(tx, projectId, { reason: 'submission', at })
 }

@@ -12,6 +12,7 @@ import { pathTo } from '#web/ui/page-context.ts'
 import { saveForm } from '#web/ui/parts/actions.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'
 import { ICON_LABELS, iconCommands, iconPart } from '../icon-part.ts'
+import { fromFileNotice } from '../start/from-file-notice.ts'
 import { type ManagedProject, may, saveFields } from './managed-project.ts'
 import { projectForm, showProjectSettings } from './settings-frame.ts'
 
@@ -40,7 +41,7 @@ async function saveGeneral(request: OwnRequest, data: ManagedProject, form: Form
   return { done: 'saved', path: `${projectPath({ ...view, slug: slug.toLowerCase() })}/settings` }
 }
 
-function showGeneral(request: OwnRequest, data: ManagedProject, state: FormState) {
+async function showGeneral(request: OwnRequest, data: ManagedProject, state: FormState) {
   const { page, t } = request
   // A refused form shows what was entered, even if the permission was removed in the meantime.
   const isEditable = may(data, 'EDIT_DETAILS') || state.isSubmitted
@@ -53,6 +54,7 @@ function showGeneral(request: OwnRequest, data: ManagedProject, state: FormState
     text: t('manage.general.text'),
     needs: 'EDIT_DETAILS',
     form: state,
+    ...(await fromFileNotice(request, data)),
     body: isEditable
       ? [
           saveForm(page, { id: 'details', path: settings, content: PROJECT_FIELDS.edit(page, stateOf(state), view) }),

@@ -21,6 +21,7 @@ import { hiddenField, selectField } from '#web/ui/parts/fields.ts'
 import { sheetHead } from '#web/ui/parts/frame.ts'
 import { note } from '#web/ui/parts/lists.ts'
 import { PROJECT_FIELDS } from '../project/general.ts'
+import { fileForm, ownerField } from './file-form.ts'
 
 const LABELS = {
   ...PROJECT_FIELDS.said,
@@ -44,16 +45,14 @@ const LICENSES = [
 ]
 const VISIBILITIES = ['approved', 'unlisted', 'private'] as const
 
-type Start = { organizations: { id: string; name: string }[] }
+export type Start = { organizations: { id: string; name: string }[] }
 
 export function newProjectPages(pages: Pages): void {
   formPage<Start>(pages, {
     path: PATHS.newProject,
     name: 'publishNewProject',
     api: 'createProject checkProject listSimilarProjects listLicenses getProjectLimit',
-    load: async ({ deps, viewer }) => ({
-      organizations: await listOrganizationsWith(deps.db, viewer.id, 'ADD_PROJECT'),
-    }),
+    load: loadStart,
     show: showNewProject,
     commands: {
       create: createDraft,
@@ -62,6 +61,10 @@ export function newProjectPages(pages: Pages): void {
     },
     labels: LABELS,
   })
+}
+
+export async function loadStart({ deps, viewer }: OwnRequest): Promise<Start> {
+  return { organizations: await listOrganizationsWith(deps.db, viewer.id, 'ADD_PROJECT') }
 }
 
 /** Returns the URL that the user chose. A URL that the page suggested follows the name until the user edits it. */
@@ -93,7 +96,7 @@ async function createDraft({ deps, viewer }: OwnRequest, _data: Start, state: Fo
   return { done: 'created', path: `${projectPath(viewOf(project))}/settings/description` }
 }
 
-async function showNewProject(request: OwnRequest, data: Start, state: FormState): Promise<FastifyReply> {
+export async function showNewProject(request: OwnRequest, data: Start, state: FormState): Promise<FastifyReply> {
   const { page, deps, viewer, t } = request
   const name = state.text('name').trim()
   const isNamed = state.isSubmitted && name !== ''
@@ -110,7 +113,7 @@ async function showNewProject(request: OwnRequest, data: Start, state: FormState
       mustVerifyEmail(deps, viewer) && note(page, 'warn', html`<p>${t('publish.new.unverified')}</p>`),
     ],
     body: html`${sheetHead({ title: t('publish.new.heading'), text: t('publish.new.text') })}
-${(!isWaiting || state.isSubmitted) && draftForm(request, data, { state, suggestion, similar })}`,
+${(!isWaiting || state.isSubmitted) && [fileForm(request, data, state), draftForm(request, data, { state, suggestion, similar })]}`,
   })
 }
 
@@ -146,7 +149,6 @@ function draftForm(request: OwnRequest, { organizations }: Start, { state, sugge
     {},
     {
       name: {
-        hasFocus: !state.isSubmitted,
         after: html`<div class="line"><button class="tight" name="do" value="check" formnovalidate>${t('publish.new.check')}</button></div>
 ${similarList(page, state, similar)}
 ${hiddenField('suggested', suggestion)}`,
@@ -165,11 +167,11 @@ ${hiddenField('suggested', suggestion)}`,
       },
     },
   )}
-${organizations.length > 0 && select({ name: 'organization_id', label: t('publish.new.owner'), first: '', choices: [['', t('publish.new.owner-self')], ...organizations.map(({ id, name }) => [id, name] as const)] })}
+${ownerField(request, organizations, { name: 'organization_id', state })}
 ${select({ name: 'license_id', label: t('publish.new.license'), hint: t('publish.new.license-hint'), first: LATER, choices: [[LATER, t('publish.new.license-later')], ['arr', t('publish.new.license-arr')], ...LICENSES.map((id) => [id, id] as const)] })}
 ${select({ name: 'requested_status', label: t('publish.new.visibility'), first: 'approved', choices: VISIBILITIES.map((status) => [status, t(`work.project.${status}`)]) })}
 <div class="line"><button class="main" name="do" value="create">${t('publish.new.create')}</button></div>`
-  return formPart(page, { id: 'draft', path: PATHS.newProject, content })
+  return formPart(page, { id: 'draft', path: PATHS.newProject, title: t('publish.file.form'), content })
 }
 
 /** Renders the projects with similar names. They never block the form. */

@@ -198,9 +198,10 @@ export function selectField(page: PageContext, of: Field & { choices: readonly C
   return field(page, of, html`<select${select}>${options}</select>`)
 }
 
-/** Renders a file field. A script checks the size of the file before the browser sends it. */
-export function fileField(page: PageContext, of: Field & { accept: string; maxBytes: number }): Markup {
-  const input = { type: 'file', ...common(of), accept: of.accept, ...sizeLimit(page, of.maxBytes) }
+/** Renders a file field. If it is for images of at most `maxBytes`, a script checks the size before the browser sends the file. */
+export function fileField(page: PageContext, of: Field & { accept: string; maxBytes?: number }): Markup {
+  const limit = of.maxBytes === undefined ? {} : sizeLimit(page, of.maxBytes)
+  const input = { type: 'file', ...common(of), accept: of.accept, ...limit }
   return field(page, of, html`<input${attributes(input)}>`)
 }
 

@@ -11,6 +11,18 @@ export type DeclaredGameVersions = {
   ranges: string[]
 }
 
+/** Description of the project in a manifest. */
+export type About = {
+  /** One line of at most 256 characters. */
+  summary?: string
+  /** As the manifest writes it: often an SPDX expression. */
+  license?: string
+  /** URLs that are not checked yet, by the platforms of `link_urls`. */
+  links?: Record<string, string>
+  /** Name of the archive entry with the icon, which might be missing. */
+  icon?: string
+}
+
 /** The content of one manifest. Everything is optional, because manifests are written by anybody. */
 export type Manifest = {
   /** Name of the entry in the archive. */
@@ -28,6 +40,7 @@ export type Manifest = {
   gameVersions?: DeclaredGameVersions
   environment?: string
   dependencies: DeclaredDependency[]
+  about?: About
   /** Whether the entry cannot be parsed, so that it declares nothing. */
   isUnreadable?: true
 }

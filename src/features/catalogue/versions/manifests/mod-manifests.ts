@@ -1,5 +1,6 @@
 // Reads the manifests of mods: fabric.mod.json, quilt.mod.json, mods.toml and mcmod.info.
 
+import { aboutOf, contactLinks, singleOf } from './about.ts'
 import {
   compact,
   type DeclaredDependency,
@@ -50,6 +51,12 @@ export function readFabric(data: unknown): Content | undefined {
     gameVersions: ranges('predicates', fieldsOf(mod['depends'])['minecraft']),
     environment: ENVIRONMENTS.get(String(mod['environment'])),
     dependencies: dependenciesOf(declared),
+    about: aboutOf({
+      summary: mod['description'],
+      license: singleOf(mod['license']),
+      links: contactLinks(mod['contact']),
+      icon: mod['icon'],
+    }),
   })
 }
 
@@ -67,14 +74,23 @@ export function readQuilt(data: unknown): Content | undefined {
     })
   const depends = relation('depends', 'required')
   const game = depends.find((entry) => entry.id === 'minecraft')?.versions
+  const metadata = fieldsOf(mod['metadata'])
+  // A licence is an SPDX identifier, or an object with its ID.
+  const license = singleOf(metadata['license'])
   return compact({
     loaders: ['quilt'],
     id,
     number: textOf(mod['version']),
-    name: textOf(fieldsOf(mod['metadata'])['name']),
+    name: textOf(metadata['name']),
     gameVersions: ranges('predicates', fieldsOf(game)['any'] ?? game),
     environment: ENVIRONMENTS.get(String(fieldsOf(fieldsOf(data)['minecraft'])['environment'])),
     dependencies: dependenciesOf([...depends, ...relation('breaks', 'incompatible')]),
+    about: aboutOf({
+      summary: metadata['description'],
+      license: fieldsOf(license)['id'] ?? license,
+      links: contactLinks(metadata['contact']),
+      icon: metadata['icon'],
+    }),
   })
 }
 
@@ -117,6 +133,12 @@ export function readForge(
     gameVersions: ranges('maven', game?.['versionRange']),
     environment: file['clientSideOnly'] === true ? 'client_only' : undefined,
     dependencies: dependenciesOf(declared),
+    about: aboutOf({
+      summary: mod['description'],
+      license: file['license'],
+      links: { site: mod['displayURL'], issues: file['issueTrackerURL'] },
+      icon: mod['logoFile'] ?? file['logoFile'],
+    }),
   })
 }
 
@@ -140,6 +162,7 @@ export function readOldForge(data: unknown): Content | undefined {
     name: textOf(mod['name']),
     gameVersions: ranges('maven', mod['mcversion']),
     dependencies: dependenciesOf([...required, ...before]),
+    about: aboutOf({ summary: mod['description'], links: { site: mod['url'] }, icon: mod['logoFile'] }),
   })
 }
 

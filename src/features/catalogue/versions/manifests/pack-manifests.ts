@@ -1,5 +1,6 @@
 // Reads the manifests of packs: pack.mcmeta, modrinth.index.json and the folder of shaders.
 
+import { aboutOf } from './about.ts'
 import { compact, fieldsOf, textOf } from './manifest.ts'
 import type { Content } from './mod-manifests.ts'
 
@@ -56,8 +57,9 @@ export function readPack(data: unknown, entryNames: readonly string[]): Content 
   const span = formatSpan(pack)
   const has = (folder: string) => entryNames.some((name) => name.startsWith(`${folder}/`))
   const loader = has('data') && !has('assets') ? 'datapack' : 'minecraft'
+  const about = aboutOf({ summary: pack['description'] })
   if (span === undefined)
-    return Object.hasOwn(fieldsOf(data), 'pack') ? { loaders: [loader], dependencies: [] } : undefined
+    return Object.hasOwn(fieldsOf(data), 'pack') ? compact({ loaders: [loader], about, dependencies: [] }) : undefined
   const ranges = FORMATS[loader].flatMap(([format, first, last]) =>
     format >= span.min && format <= span.max ? [`[${first},${last}]`] : [],
   )
@@ -65,6 +67,7 @@ export function readPack(data: unknown, entryNames: readonly string[]): Content 
     loaders: [loader],
     gameVersions: ranges.length === 0 ? undefined : { form: 'maven' as const, ranges },
     dependencies: [],
+    about,
   })
 }
 
@@ -112,6 +115,7 @@ export function readPackIndexEntry(data: unknown): Content | undefined {
     name: textOf(index['name']),
     gameVersions: game === undefined ? undefined : { form: 'listed' as const, ranges: [game] },
     dependencies: [],
+    about: aboutOf({ summary: index['summary'] }),
   })
 }
 

@@ -1,5 +1,6 @@
 // Reads the manifests of plugins: plugin.yml, paper-plugin.yml, bungee.yml and velocity-plugin.json.
 
+import { aboutOf } from './about.ts'
 import { compact, dependenciesOf, type Fields, fieldsOf, idOf, listOf, textOf } from './manifest.ts'
 import type { Content } from './mod-manifests.ts'
 
@@ -15,7 +16,10 @@ function minimumVersion(value: unknown): Content['gameVersions'] {
   return version === undefined ? undefined : { form: 'minimum', ranges: [version] }
 }
 
-/** Returns the content of a manifest whose plugin has an ID. All manifests have the same fields for its number and its name. */
+/**
+ * Returns the content of a manifest whose plugin has an ID. All manifests have the same fields for its number, its name and
+ * its description. The key of its web site is `website`, and `url` for Velocity.
+ */
 function contentOf(
   plugin: Fields,
   declaredId: unknown,
@@ -23,7 +27,8 @@ function contentOf(
 ): Content | undefined {
   const id = idOf(declaredId)
   if (id === undefined) return undefined
-  return compact({ id, number: textOf(plugin['version']), name: textOf(plugin['name']), ...rest })
+  const about = aboutOf({ summary: plugin['description'], links: { site: plugin['website'] ?? plugin['url'] } })
+  return compact({ id, number: textOf(plugin['version']), name: textOf(plugin['name']), about, ...rest })
 }
 
 export function readBukkit(data: unknown): Content | undefined {

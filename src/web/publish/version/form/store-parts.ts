@@ -84,8 +84,8 @@ export function createDraft({ deps, viewer }: OwnRequest, projectId: string): Pr
 
 type Known = { message: string; more?: Part }
 
-/** Says in which other project each file is, if the viewer can see it. */
-async function otherOwners(
+/** Says in which other project each file is, if the viewer can see it. The ID of a new project is empty. */
+export async function otherOwners(
   request: OwnRequest,
   projectId: string,
   parts: readonly UploadedPart[],
