@@ -213,6 +213,18 @@ test('a file of another project is refused with the name of the project', async 
   await assertRefused(() => send(bytes), 400, 'Street lamp')
 })
 
+test('content that moderators have blocked is refused', async () => {
+  const bytes = makeZip([fabric({ name: 'Blocked lamp', salt: 'blocked' })])
+  const project = await t.make.project()
+  const version = await t.make.version({ project })
+  const { sha512 } = await t.make.file({ version, project, bytes, filename: 'lamp.jar' })
+  const moderator = t.as(await t.make.account({ role: 'moderator' }))
+  const body = { kind: 'file', id: sha512, visibility: 'withheld', reason: 'malicious' }
+  const done = await moderator.post('/_internal/moderation/takedown', body)
+  assert.equal(done.statusCode, 200, done.body)
+  await assertRefused(() => send(bytes), 400, 'blocked')
+})
+
 test('users who may not create projects see why, and their file is not stored', async () => {
   const left = await t.make.account()
   const browser = visitor(t, left.token)
