@@ -114,6 +114,27 @@ test('the slug of another project is never taken', async () => {
   )
 })
 
+test('files with the same name at the same time get different slugs, or must be sent again', async () => {
+  const answers = await Promise.all([1, 2, 3, 4].map((salt) => send([fabric({ name: 'Twin lantern', salt })])))
+  const created = answers.filter(({ statusCode }) => statusCode === 303)
+  for (const answer of answers)
+    if (answer.statusCode !== 303) assertSays(answer, 400, 'created at the same moment. Choose the file again.')
+  const { db } = t.deps
+  const made = await db.selectFrom('project').select('id').where('name', '=', 'Twin lantern').execute()
+  const files = await db
+    .selectFrom('version')
+    .innerJoin('file', 'file.version_id', 'version.id')
+    .select('file.id')
+    .where(
+      'version.project_id',
+      'in',
+      made.map(({ id }) => id),
+    )
+    .execute()
+  assert.ok(created.length > 0)
+  assert.deepEqual([made.length, files.length], [created.length, created.length])
+})
+
 test('licences: only those that SPDX lists, or all rights reserved', async () => {
   const licences = [
     ['Apache-2.0 OR MIT', 'Apache-2.0 OR MIT', true],
@@ -222,7 +243,9 @@ test('content that moderators have blocked is refused', async () => {
   const body = { kind: 'file', id: sha512, visibility: 'withheld', reason: 'malicious' }
   const done = await moderator.post('/_internal/moderation/takedown', body)
   assert.equal(done.statusCode, 200, done.body)
-  await assertRefused(() => send(bytes), 400, 'blocked')
+  await t.deps.db.updateTable('project').set({ status: 'rejected' }).where('id', '=', project.id).execute()
+  t.deps.cache.clear()
+  await assertRefused(() => send(bytes), 400, 'The moderators of this instance blocked the file lantern.jar')
 })
 
 test('users who may not create projects see why, and their file is not stored', async () => {

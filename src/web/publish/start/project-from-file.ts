@@ -37,10 +37,9 @@ async function receiveFile(request: OwnRequest, checkToken: CheckToken): Promise
   const { deps, viewer, page, field } = request
   const mayStart = request.writeRefusal() === undefined && !mustAwaitApproval(viewer) && !mustVerifyEmail(deps, viewer)
   const form = await readFields(request, checkToken, mayStart)
-  const { value, refusal } = await attempt(() => create(request, form), {
-    organization_id: 'The owner',
-    slug: 'The URL',
-  }).finally(() => Promise.allSettled(form.parts.map(({ staged }) => deps.files.discard(staged))))
+  const { value, refusal } = await attempt(() => create(request, form), { organization_id: 'The owner' }).finally(() =>
+    Promise.allSettled(form.parts.map(({ staged }) => deps.files.discard(staged))),
+  )
   if (typeof value === 'string') return request.redirect(value, 'from-file')
   const shown = nameMissingPermission(page.language, translateError(page.language, refusal ?? refusalOf(value)))
   return showNewProject(request, await loadStart(request), {
@@ -78,6 +77,8 @@ async function create(request: OwnRequest, { parts, refused }: ReceivedForm): Pr
   } catch (error) {
     const named = error instanceof ApiError ? error.details?.['field'] : undefined
     if (named === part.name) return refusedFile(filename, error as ApiError)
+    // Another project took the free URL after it was suggested.
+    if (named === 'slug') throw refusedField('files', t('publish.file.again'))
     if (named === 'name') throw refusedField('files', t('publish.file.name', { filename }))
     throw error
   }
