@@ -117,7 +117,7 @@ describe('descriptions in manifests', () => {
       ' ',
       '\u0000',
       '\u001b[1m',
-      `${'${description}'}`,
+      '@DESCRIPTION@',
       nested,
     ]
     for (const value of wrong) {
