@@ -10,6 +10,7 @@ import { crossErrors } from './cross-errors.ts'
 import { type FileRules, parseFileRules } from './file-rules.ts'
 import { LauncherRows, launcherErrors } from './launchers.ts'
 import { ResolvingRules, resolvingErrors } from './resolving.ts'
+import { SourceHostRows } from './source-hosts.ts'
 import {
   CodeHost,
   EnumFile,
@@ -50,6 +51,9 @@ export function readTaxonomyFiles(folder: string) {
     reportTypes: read('report-types.json', Names) ?? [],
     clientPrograms: read('client-programs.json', ClientProgramRows) ?? [],
     launchers: existsSync(path.join(folder, 'launchers.json')) ? (read('launchers.json', LauncherRows) ?? []) : [],
+    sourceHosts: existsSync(path.join(folder, 'source-hosts.json'))
+      ? (read('source-hosts.json', SourceHostRows) ?? [])
+      : [],
     codeHost: read('code-host.json', CodeHost) ?? { token_prefixes: [] },
     resolving: read('resolving.json', ResolvingRules),
     fileRules: readFileRules(json('file-rules.json'), errors),

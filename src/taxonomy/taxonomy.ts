@@ -7,6 +7,7 @@ import { type ClientPrograms, labelClientPrograms } from './client-programs.ts'
 import type { FileRules } from './file-rules.ts'
 import type { Launcher } from './launchers.ts'
 import type { ResolvingRules } from './resolving.ts'
+import type { SourceHost } from './source-hosts.ts'
 import type {
   CategoryRow,
   EnumValueRow,
@@ -50,6 +51,8 @@ export type LoadedTaxonomy = {
   resolving: ResolvingRules
   /** Launchers that links open, in the order of menus. */
   launchers: readonly Launcher[]
+  /** Code hosts that source links lead to. */
+  sourceHosts: readonly SourceHost[]
 }
 
 /**
@@ -66,6 +69,7 @@ export function loadTaxonomy(folder: string = TAXONOMY_FOLDER): LoadedTaxonomy {
     codeHostPrefixes: data.codeHost.token_prefixes,
     resolving: data.resolving,
     launchers: data.launchers,
+    sourceHosts: data.sourceHosts,
   }
 }
 

@@ -10,7 +10,7 @@ import type { Review } from './load-review.ts'
 /** The details of versions, by version. */
 export type ShownDetails = ReadonlyMap<string, Markup>
 
-export async function versionDetails({ page, texts }: OwnRequest, { details }: Review): Promise<ShownDetails> {
+export async function versionDetails({ page, texts }: OwnRequest, { details, view }: Review): Promise<ShownDetails> {
   const { t } = page.language
   const shown = [...details].map(async ([id, { changelog, dependencies, omitted, unreadable }]) => {
     const warnings = unreadable.map(({ filename, entry }) => {
@@ -24,7 +24,7 @@ export async function versionDetails({ page, texts }: OwnRequest, { details }: R
 <ul>${dependencies.map((one) => dependencyItem(page, one))}${more}</ul>`
     }${
       changelog.trim() !== '' &&
-      html`<details class="more"><summary>${t('site.tab.changelog')}</summary>${await texts.render(changelog, page)}</details>`
+      html`<details class="more"><summary>${t('site.tab.changelog')}</summary>${await texts.render(changelog, page, view)}</details>`
     }`
     return [id, content] as const
   })

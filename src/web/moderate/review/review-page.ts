@@ -73,7 +73,7 @@ async function showReview(request: OwnRequest, review: Review, state: FormState,
   const seen = isFresh ? changes.seen : state.text('seen')
   const parts = isFresh ? writeParts(page, review) : state.text('parts')
   const isDraft = view.status === 'draft'
-  const description = await request.texts.render(view.description, page)
+  const description = await request.texts.render(view.description, page, view)
   const notes = html`${isOutdated && [laterEvent(page, review, state), changesSince(page, review, state)]}${takedownNote(page, review) ?? undoNote(page, review.undoable, undoneBy(review))}`
   const body = html`<div class="split decision"><div class="body flush">
 ${jump(page, review)}

@@ -94,7 +94,7 @@ async function projectPart(request: OwnRequest, data: Data): Promise<Part> {
   const { deps, page, texts, t } = request
   const { view } = data
   if (view === undefined) return null
-  const images = externalImagesOf(await texts.render(view.description, page))
+  const images = externalImagesOf(await texts.render(view.description, page, view))
   const blocked = await listBlockedIds(
     deps.db,
     images.map(({ url }) => imageIdOf(url)),

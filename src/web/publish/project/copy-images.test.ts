@@ -64,3 +64,24 @@ test('members without the permission copy nothing', async () => {
   const answer = await person.sendFrom(page, PATH, { description: written, do: 'copy' })
   assert.equal(answer.statusCode, 403)
 })
+
+test('relative links without a known repository are named in the editor, and with one they lead to its files', async () => {
+  const person = visitor(t, owner.token)
+  const text = '![Shot](img/shot.png) [Setup](docs/setup.md)'
+  const nowhere = await person.send(PATH, PATH, { description: text, do: 'preview' })
+  assertSays(nowhere, 200, 'These links and images lead nowhere')
+  assert.match(nowhere.body, /<li><code class="long">docs\/setup\.md<\/code><\/li>/)
+  const links = { source: 'https://github.com/lamps/lantern' }
+  await t.as(owner).patch(`/v3/project/${project.id}`, { link_urls: links, description: text })
+  const page = await t.anyone.get('/mod/lantern')
+  assert.match(page.body, /href="https:\/\/github\.com\/lamps\/lantern\/blob\/HEAD\/docs\/setup\.md"/)
+  const [, encoded = ''] = /<img src="[^"]*\/external\/[\w-]+\/([\w-]+)" alt="Shot"/.exec(page.body) ?? []
+  assert.equal(
+    Buffer.from(encoded, 'base64url').toString(),
+    'https://raw.githubusercontent.com/lamps/lantern/HEAD/img/shot.png',
+  )
+  const preview = await person.send(PATH, PATH, { description: `${text} ![New](img/new.png)`, do: 'preview' })
+  assert.match(preview.body, /alt="Shot"/)
+  assertSays(preview, 200, 'New (raw.githubusercontent.com, appears after saving)')
+  assert.doesNotMatch(preview.body, /lead nowhere/)
+})

@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers'
 import { IMAGE_BYTES_MAX, uploadImage } from '#features/basics/content-images/upload-image.ts'
 import { forEachConcurrently } from '#lib/concurrency/for-each-concurrently.ts'
 import { ApiError } from '#lib/errors.ts'
-import { replaceUrls } from '#lib/text/urls-in-text.ts'
+import { replaceUrls, type SourceFiles } from '#lib/text/urls-in-text.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { fileSize } from '#web/ui/format.ts'
 
@@ -18,6 +18,8 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   'image/webp': 'webp',
 }
 
+/** `source`: place of the relative images of the text. */
+type Copied = { projectId: string; text: string; urls: readonly string[]; source: SourceFiles | undefined }
 export type CopiedImages = { text: string; copied: number; failed: { url: string; reason: string }[] }
 
 /**
@@ -26,7 +28,7 @@ export type CopiedImages = { text: string; copied: number; failed: { url: string
  */
 export async function copyImages(
   request: OwnRequest,
-  { projectId, text, urls }: { projectId: string; text: string; urls: readonly string[] },
+  { projectId, text, urls, source }: Copied,
 ): Promise<CopiedImages> {
   const { t } = request
   const copies = new Map<string, string>()
@@ -39,7 +41,7 @@ export async function copyImages(
   }
   await forEachConcurrently(urls.slice(0, COPIES_MAX), copy, CONCURRENCY)
   for (const url of urls.slice(COPIES_MAX)) failed.push({ url, reason: t('manage.copy.more', { count: COPIES_MAX }) })
-  return { text: replaceUrls(text, copies), copied: copies.size, failed }
+  return { text: replaceUrls(text, copies, source), copied: copies.size, failed }
 }
 
 async function copyImage(

@@ -7,15 +7,15 @@ import { conflictNote, editBase } from '#web/kit/forms/edits.ts'
 import type { FormState, Outcome } from '#web/kit/forms/form-page.ts'
 import { uploadedImage } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
-import { externalImagesOf } from '#web/kit/user-texts.ts'
+import { externalImagesOf, projectFiles } from '#web/kit/user-texts.ts'
 import { fileSize, wholeNumber } from '#web/ui/format.ts'
 import { attributes, html, type Markup, type Part } from '#web/ui/html.ts'
-import { type PageContext, pathTo } from '#web/ui/page-context.ts'
+import { pathTo } from '#web/ui/page-context.ts'
 import { saveBar } from '#web/ui/parts/actions.ts'
 import { fileField, form } from '#web/ui/parts/fields.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'
-import { note } from '#web/ui/parts/lists.ts'
-import { type CopiedImages, copyImages } from './copy-images.ts'
+import { copyImages } from './copy-images.ts'
+import { copiedNote, nowhereNote } from './image-notes.ts'
 import { type ManagedProject, may, saveFields } from './managed-project.ts'
 import { projectForm, showProjectSettings } from './settings-frame.ts'
 
@@ -33,6 +33,8 @@ export function descriptionPages(pages: Pages, taxonomy: Taxonomy): void {
     labels: LABELS,
   })
 }
+
+const savedOf = ({ view }: ManagedProject) => ({ text: view.description, source: view })
 
 const editable = ({ view: { description } }: ManagedProject) => ({ description })
 
@@ -70,17 +72,15 @@ async function addImage(request: OwnRequest, data: ManagedProject, state: FormSt
 async function copy(request: OwnRequest, data: ManagedProject, state: FormState): Promise<FastifyReply> {
   requirePermission(request.viewer, data.membership, 'EDIT_BODY')
   const text = state.text('description')
-  const rendered = await request.texts.preview(text, request.page, data.view.description)
+  const rendered = await request.texts.preview(text, request.page, savedOf(data))
   const urls = externalImagesOf(rendered).map(({ url }) => url)
-  const copied = await copyImages(request, { projectId: data.project.id, text, urls })
+  const copied = await copyImages(request, {
+    projectId: data.project.id,
+    text,
+    urls,
+    source: projectFiles(data.view, request.deps.sourceHosts) ?? undefined,
+  })
   return showDescription(request, data, { state, text: copied.text, added: copiedNote(request.page, copied) })
-}
-
-function copiedNote(page: PageContext, { copied, failed }: CopiedImages): Markup {
-  const { t } = page.language
-  const reasons = failed.map(({ url, reason }) => html`<li><span class="long">${url}</span>: ${reason}</li>`)
-  const content = html`<p>${t('manage.copy.done', { count: copied })}</p>${failed.length > 0 && html`<p>${t('manage.copy.failed')}</p><ul>${reasons}</ul>`}`
-  return note(page, failed.length > 0 ? 'warn' : 'good', content, { role: 'status' })
 }
 
 async function showDescription(
@@ -90,7 +90,7 @@ async function showDescription(
 ): Promise<FastifyReply> {
   const { page, texts, t } = request
   const isEditable = may(data, 'EDIT_BODY') || state.isSubmitted
-  const rendered = await texts.preview(text, page, data.view.description)
+  const rendered = await texts.preview(text, page, savedOf(data))
   return showProjectSettings(request, data, {
     section: '/description',
     heading: t('manage.description'),
@@ -131,7 +131,7 @@ function editor({ page }: OwnRequest, data: ManagedProject, { state, text, rende
     ),
   })
   const content = html`${editBase(state, editable(data))}${conflictNote(page, state, { description: t('manage.description') })}
-${added}
+${added}${nowhereNote(page, rendered)}
 <div class="write both"><p class="marks"><span>Markdown</span><button class="tight" name="do" value="preview">${t('manage.description.preview')}</button></p><textarea${area}>
 ${text}</textarea><div class="prose" id="preview" aria-label="${t('manage.description.preview')}" role="region" tabindex="0">${rendered}</div></div>
 <details class="more"><summary>${t('manage.description.image')}</summary><div class="stack">${images}<div><button name="do" value="image">${t('manage.description.insert')}</button></div></div></details>

@@ -1,4 +1,5 @@
 // A feed of projects or releases.
+import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 
 /** Number of entries of a page. */
@@ -17,6 +18,8 @@ export type Entry = {
   summary: string
   /** Markdown of the changelog, or undefined. */
   markdown?: string
+  /** The project of the changelog, in whose repository relative links lead to files. */
+  project?: Pick<ProjectView, 'link_urls'>
   published: string
   updated: string
   author?: { name: string; path: string }

@@ -3,6 +3,7 @@
 import { findFollowFeedOwner } from '#features/catalogue/follows/follow-feed.ts'
 import { listFollowedIds } from '#features/catalogue/follows/queries.ts'
 import { getProject, listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
+import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import { listCachedVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
 import { listReleases } from '#features/catalogue/versions/queries.ts'
 import type { VersionView } from '#features/catalogue/versions/views.ts'
@@ -51,7 +52,10 @@ async function authorsOf({ deps }: PageRequest, versions: readonly VersionView[]
   return new Map(users.map((user) => [user.id, user]))
 }
 
-function entryOf(version: VersionView, project: { name: string; slug: string; project_types: string[] }): Entry {
+function entryOf(
+  version: VersionView,
+  project: Pick<ProjectView, 'name' | 'slug' | 'project_types' | 'link_urls'>,
+): Entry {
   const changelog = version.changelog ?? ''
   const file = version.files.find(({ primary }) => primary)
   return {
@@ -61,6 +65,7 @@ function entryOf(version: VersionView, project: { name: string; slug: string; pr
     title: `${project.name} ${version.version_number}`,
     summary: changelog.length > SUMMARY_LENGTH ? `${changelog.slice(0, SUMMARY_LENGTH).toWellFormed()}…` : changelog,
     markdown: changelog,
+    project: { link_urls: project.link_urls },
     published: version.date_published,
     updated: version.date_published,
     tags: [...version.loaders, ...fieldTexts(version, 'game_versions')],

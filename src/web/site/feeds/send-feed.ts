@@ -34,8 +34,8 @@ export async function sendFeed(
     etag: entityTag(JSON.stringify([format, page.language.tag, page.site, document])),
     body: async () => {
       const rendered = await Promise.all(
-        feed.entries.map(async ({ markdown = '' }) =>
-          markdown === '' ? undefined : String(await texts.render(markdown, page)),
+        feed.entries.map(async ({ markdown = '', project }) =>
+          markdown === '' ? undefined : String(await texts.render(markdown, page, project)),
         ),
       )
       return write(page, { ...document, rendered })

@@ -118,7 +118,7 @@ export async function loadProjectPage(request: PageRequest, project: CachedProje
   const downloads = showsDownloads ? await loadDownloads(request, { project, traits }, null, DEFAULT_SPAN) : 'private'
   return {
     ...data,
-    description: await texts.render(data.view.description, page),
+    description: await texts.render(data.view.description, page, data.view),
     organization: organization === undefined ? undefined : viewOf(organization),
     members: JSON.parse(members),
     traits,

@@ -43,7 +43,11 @@ export async function showChangelog(request: PageRequest, project: CachedProject
   const affected = await loadAffected(request, data.project.id)
   const items = await Promise.all(
     versions.map(async (version) =>
-      changeItem(request, paths, { version, affected, text: await texts.render(version.changelog ?? '', page) }),
+      changeItem(request, paths, {
+        version,
+        affected,
+        text: await texts.render(version.changelog ?? '', page, data.view),
+      }),
     ),
   )
   const choices = (await listCachedVersions(deps, ids.slice(0, BETWEEN_MAX))).map(viewOf)

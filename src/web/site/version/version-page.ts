@@ -103,7 +103,7 @@ export async function showVersion(request: PageRequest, project: CachedProject):
   const { deps, viewer, page, show, texts, language } = request
   const loaded = await loadVersion(request, project)
   const { data, offer, version, paths, previous } = loaded
-  const changelog = await texts.render(version.changelog ?? '', page)
+  const changelog = await texts.render(version.changelog ?? '', page, data.view)
   const blocked = await listBlocked(
     deps.db,
     version.files.map(({ hashes }) => hashes.sha512),

@@ -2,7 +2,7 @@
 // loads them, not while the text is rendered.
 
 import { EXTERNAL_URL_MAX, signedPath } from '#lib/access/signed-url.ts'
-import { urlsIn } from '#lib/text/urls-in-text.ts'
+import { type SourceFiles, urlsIn } from '#lib/text/urls-in-text.ts'
 
 export type ExternalOptions = {
   /** The key of signatures. */
@@ -21,10 +21,11 @@ const IMAGES_MAX = 100
 
 export type ExternalImage = { path: string; url: string }
 
-/** Returns the functions for the images of one text. */
-export function createExternalImages(options: ExternalOptions | undefined) {
+/** Returns the functions for the images of one text. `source`: place of the relative images of the saved text. */
+export function createExternalImages(options: ExternalOptions | undefined, source?: SourceFiles) {
   const shown = new Set<string>()
-  const saved = options?.savedText === undefined ? undefined : new Set(urlsIn(options.savedText).map(({ url }) => url))
+  const saved =
+    options?.savedText === undefined ? undefined : new Set(urlsIn(options.savedText, source).map(({ url }) => url))
   const isSaved = (url: string): boolean => saved === undefined || saved.has(url)
   const urlOf = (src: string): string | undefined => {
     const url = URL.parse(src.startsWith('//') ? `https:${src}` : src.trim())

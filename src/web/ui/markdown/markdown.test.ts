@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { SourceFiles } from '#lib/text/urls-in-text.ts'
 import { assertValidHtml, samplePage } from '#test/support/http/html-page.ts'
 import { html } from '../html.ts'
 import { DEFAULT_LANGUAGE, languageOf } from '../languages.ts'
@@ -17,8 +18,8 @@ const markdown = createMarkdown({
 })
 after(() => markdown.close())
 
-async function rendered(text: string): Promise<string> {
-  const markup = String(await markdown.render(text, DEFAULT_LANGUAGE))
+async function rendered(text: string, source?: SourceFiles | null): Promise<string> {
+  const markup = String(await markdown.render(text, DEFAULT_LANGUAGE, { source }))
   assert.deepEqual(errors, [])
   return markup.replace(/^<div class="prose" dir="auto">([\s\S]*)<\/div>$/, '$1').trim()
 }
@@ -147,6 +148,49 @@ test('alerts, footnotes, emoji names and aligned tables', async () => {
   assert.match(await rendered('| a |\n|--:|\n| 1 |'), /<td class="align-right">1<\/td>/)
 })
 
+test('relative links lead to files of the repository, or nowhere', async () => {
+  const source = { page: 'https://code.test/o/r/blob/HEAD/', raw: 'https://raw.test/o/r/HEAD/' }
+  const written =
+    '[a](docs/setup.md#part) ![b](./img/b.png?raw=true) [c](../up.md) [d](/mod/x) [e](#f) [g](https://g.test/)'
+  assert.equal(
+    (await rendered(written, source)).replaceAll(' rel="nofollow ugc noopener"', ''),
+    '<p><a href="https://code.test/o/r/blob/HEAD/docs/setup.md#part">a</a> ' +
+      '<a href="https://raw.test/o/r/HEAD/img/b.png" class="outside">b (raw.test)</a> ' +
+      '<span data-nowhere="../up.md">c</span> <a href="/mod/x">d</a> <a href="#text-f">e</a> <a href="https://g.test/">g</a></p>',
+  )
+  const nowhere = await rendered(written, null)
+  assert.deepEqual(
+    [...nowhere.matchAll(/data-nowhere="([^"]*)"/g)].map(([, target]) => target),
+    ['docs/setup.md#part', './img/b.png?raw=true', '../up.md'],
+  )
+  for (const target of ['a/../../b', '%2e%2e/b', 'a%2f..%2f..%2fb', '..\\b', '\\\\evil.test/b', 'https:', '?x', ''])
+    assert.match(
+      await rendered(`<a href="${target}">x</a>`, source),
+      /<span data-nowhere(?:="[^"]*")?>x<\/span>/,
+      target,
+    )
+  assert.doesNotMatch(await rendered('<span data-nowhere="x">y</span>', source), /data-nowhere/)
+  for (const text of HOSTILE) assertHarmless((await rendered(text, source)).replace(/ data-nowhere="[^"]*"/g, ''), text)
+})
+
+test('blocks of texts with right-to-left scripts have the direction of their first letter', async () => {
+  assert.equal(
+    await rendered('# \u05e9\u05dc\u05d5\u05dd\n\nHello\n\n- **\u0645\u0631\u062d\u0628\u0627** x\n- y'),
+    '<h2 id="text-\u05e9\u05dc\u05d5\u05dd" dir="rtl">\u05e9\u05dc\u05d5\u05dd</h2>\n<p dir="ltr">Hello</p>\n' +
+      '<ul dir="rtl">\n<li dir="rtl"><strong>\u0645\u0631\u062d\u0628\u0627</strong> x</li>\n<li dir="ltr">y</li>\n</ul>',
+  )
+  assert.match(await rendered('<p dir="ltr">\u05d0</p>'), /^<p dir="ltr">/)
+})
+
+test('spoilers are hidden until they have the focus', async () => {
+  assert.equal(
+    await rendered('It was ||the *butler*||.'),
+    '<link rel="stylesheet" href="/assets/video.css"><p>It was <span class="spoiler" tabindex="0" role="group" aria-label="Spoiler">the <em>butler</em></span>.</p>',
+  )
+  assert.equal(await rendered('a || b || c, `||d||` and |e| ||'), '<p>a || b || c, <code>||d||</code> and |e| ||</p>')
+  assert.match(await rendered('a || b ||c||'), /<p>a \|\| b <span class="spoiler"[^>]*>c<\/span><\/p>$/)
+})
+
 test('a link to a video alone in a paragraph, and an embedded player, become a card', async () => {
   const player = async (text: string) =>
     / data-video="([^"]*)"/.exec(await rendered(text))?.[1]?.replaceAll('&amp;', '&')
@@ -265,6 +309,9 @@ test('a text of 64 KB that is made to be slow does not hold up the rest of the p
     fill('> - '),
     fill('*a _b '),
     fill('![[]()'),
+    fill('||a ||'),
+    fill('||a'),
+    fill('<p>\u05d0'),
     fill('<b>'),
     fill('a@b.co '),
     table,

@@ -1,5 +1,6 @@
 // Renders Markdown of users in a worker thread, because a hostile text of 64 KB takes up to some seconds.
 import { createWorkerThread } from '#lib/concurrency/worker-thread.ts'
+import type { SourceFiles } from '#lib/text/urls-in-text.ts'
 import { html, type Markup, trusted } from '../html.ts'
 import type { Language } from '../languages.ts'
 import type { ExternalOptions } from './external-images.ts'
@@ -12,9 +13,14 @@ const IDLE_MS = 300_000
 export type Markdown = {
   /**
    * Renders a text inside a separate element. If too many texts wait or rendering takes too long, returns the text as
-   * written. Without `external`, images of other hosts become links. Cache the result: it costs more than any other part of a page.
+   * written. Without `external`, images of other hosts become links. `source`: place of relative links, as in MarkdownOptions.
+   * Cache the result: it costs more than any other part of a page.
    */
-  render(text: string, language: Language, external?: ExternalOptions): Promise<Markup>
+  render(
+    text: string,
+    language: Language,
+    options?: { external?: ExternalOptions | undefined; source?: SourceFiles | null | undefined },
+  ): Promise<Markup>
   close(): Promise<void>
 }
 
@@ -30,7 +36,7 @@ export function createMarkdown({
 }: {
   imageOrigins: readonly string[]
   filesUrl: string
-  /** URL of the style sheet that texts with videos load. */
+  /** URL of the style sheet that texts with videos or spoilers load. */
   videoStyle: string
   onError: (error: Error) => void
 }): Markdown {
@@ -42,14 +48,16 @@ export function createMarkdown({
     idleMs: IDLE_MS,
   })
   return {
-    render: async (text, language, external) => {
+    render: async (text, language, given = {}) => {
       if (text.trim() === '') return html``
       try {
         const markup = await thread.ask({
           text,
-          options: { imageOrigins, filesUrl, external, words: wordsOf(language) },
+          options: { imageOrigins, filesUrl, ...given, words: wordsOf(language) },
         })
-        const style = /<a [^<>]* data-video="/.test(markup) && html`<link rel="stylesheet" href="${videoStyle}">`
+        const style =
+          /<a [^<>]* data-video="|<span class="spoiler"/.test(markup) &&
+          html`<link rel="stylesheet" href="${videoStyle}">`
         return html`<div class="prose" dir="auto">${style}${trusted(markup)}</div>`
       } catch (error) {
         onError(error as Error)
@@ -69,6 +77,7 @@ function wordsOf({ t }: Language): MarkdownTask['options']['words'] {
     video: t('text.video'),
     done: t('text.done'),
     notDone: t('text.not-done'),
+    spoiler: t('text.spoiler'),
     note: t('text.note'),
     tip: t('text.tip'),
     important: t('text.important'),

@@ -7,6 +7,7 @@ import { alerts } from './alerts.ts'
 import { highlighting } from './highlight.ts'
 import { type MarkdownOptions, sanitize } from './sanitize.ts'
 import { shapeDocument } from './shape.ts'
+import { spoilers } from './spoilers.ts'
 
 /** Maximum number of characters; the rest is cut off. The API accepts fewer. */
 export const MARKDOWN_LENGTH_MAX = 65_536
@@ -14,7 +15,7 @@ export const MARKDOWN_LENGTH_MAX = 65_536
 const NESTING_MAX = 24
 
 const parser = new MarkdownIt({ html: true, linkify: true, maxNesting: NESTING_MAX })
-parser.use(taskLists).use(highlighting).use(alerts).use(footnotes).use(emojiNames, { shortcuts: {} })
+parser.use(taskLists).use(highlighting).use(alerts).use(spoilers).use(footnotes).use(emojiNames, { shortcuts: {} })
 
 /** Renders a text as the markup that the sanitizer allows, with headings from `h2` on. */
 export function renderMarkdown(text: string, options: MarkdownOptions): string {

@@ -1,9 +1,11 @@
 // The elements and attributes that texts of users can contain. The sanitizer drops everything else or shows it as text.
 
 import sanitizeHtml from 'sanitize-html'
+import type { SourceFiles } from '#lib/text/urls-in-text.ts'
 import { videoOf } from '#lib/text/video-links.ts'
 import { ALERTS, type Alert } from './alerts.ts'
 import { createExternalImages, type ExternalOptions } from './external-images.ts'
+import { NOWHERE, targetIn } from './source-links.ts'
 import { videoCards } from './video-cards.ts'
 
 /** Properties of the page that affect the rendered text. */
@@ -14,8 +16,10 @@ export type MarkdownOptions = {
   filesUrl: string
   /** Undefined: images of other hosts become links. */
   external?: ExternalOptions | undefined
+  /** Place of relative links and images. Null: they lead nowhere. Undefined: they are paths of the site. */
+  source?: SourceFiles | null | undefined
   /** Labels that the renderer adds, in the language of the page. */
-  words: Record<'code' | 'table' | 'picture' | 'later' | 'video' | 'done' | 'notDone' | Alert, string>
+  words: Record<'code' | 'table' | 'picture' | 'later' | 'video' | 'done' | 'notDone' | 'spoiler' | Alert, string>
 }
 
 /** Prefix of IDs in texts of users, so that none equals an ID of the page. */
@@ -54,9 +58,9 @@ type Attributes = Record<string, string>
 type Element = { tagName: string; attribs: Attributes; text?: string }
 
 /** Removes everything that runs code, loads resources, imitates a part of the page, or hides the target of a link. */
-export function sanitize(markup: string, { imageOrigins, filesUrl, external, words }: MarkdownOptions): string {
+export function sanitize(markup: string, { imageOrigins, filesUrl, external, source, words }: MarkdownOptions): string {
   const isAllowed = (address: string | undefined) => address !== undefined && isShown(address, imageOrigins)
-  const others = createExternalImages(external)
+  const others = createExternalImages(external, source ?? undefined)
   // A link cannot contain a link: browsers would close the outer one.
   let links = 0
   const insideLink = (element: Element): Element => ({ ...element, tagName: 'span', attribs: {} })
@@ -78,6 +82,7 @@ export function sanitize(markup: string, { imageOrigins, filesUrl, external, wor
       a: ['href', 'rel'],
       img: ['src', 'alt', 'width', 'height', 'loading', LINK_MARK],
       source: ['srcset', 'media', 'type'],
+      span: [NOWHERE],
       ol: ['start', 'reversed'],
       details: ['open'],
       th: ['colspan', 'rowspan', 'scope'],
@@ -85,7 +90,7 @@ export function sanitize(markup: string, { imageOrigins, filesUrl, external, wor
     },
     allowedClasses: {
       code: [LANGUAGE_CLASS],
-      span: TOKEN_CLASSES,
+      span: [...TOKEN_CLASSES, 'spoiler'],
       li: ['task', 'done'],
       blockquote: ALERTS.map((kind) => `alert-${kind}`),
       a: ['outside', 'video'],
@@ -97,10 +102,15 @@ export function sanitize(markup: string, { imageOrigins, filesUrl, external, wor
       center: () => ({ tagName: 'div', attribs: { class: 'align-center' } }),
       strike: 'del',
       tt: 'code',
-      a: (_tag, attribs) => (links > 1 ? insideLink(link(attribs)) : link(attribs)),
+      a: (_tag, attribs) => {
+        const own = sourceLink(attribs, source)
+        return links > 1 ? insideLink(own) : own
+      },
+      span: (tagName, { [NOWHERE]: _, ...attribs }) => ({ tagName, attribs }),
       img: (_tag, given) => {
-        const { src = '' } = given
-        const attribs = src.startsWith(OWN_FILES) ? { ...given, src: filesUrl + src } : given
+        const src = targetIn(source, 'raw', given['src'] ?? '')
+        if (src === null) return nowhere(given['src'], given['alt']?.trim() || words.picture)
+        const attribs: Attributes = src.startsWith(OWN_FILES) ? { ...given, src: filesUrl + src } : { ...given, src }
         if (isAllowed(attribs['src'])) return image(attribs)
         const shown = others.show(src)
         if (shown !== undefined) {
@@ -159,6 +169,18 @@ function common(tag: string, attribs: Attributes): Attributes {
 function sideOf(align: string | undefined, style: string | undefined): string | undefined {
   const side = (align ?? /^text-align:\s*(left|center|right)$/.exec(style ?? '')?.[1])?.toLowerCase()
   return side === 'left' || side === 'center' || side === 'right' ? side : undefined
+}
+
+function sourceLink(attribs: Attributes, source: MarkdownOptions['source']): Element {
+  const { href } = attribs
+  if (href === undefined) return link(attribs)
+  const target = targetIn(source, 'page', href)
+  return target === null ? nowhere(href) : link({ ...attribs, href: target })
+}
+
+/** Returns the text of a link or image without a target. The link keeps its content. */
+function nowhere(target = '', text?: string): Element {
+  return { tagName: 'span', attribs: { [NOWHERE]: target }, ...(text === undefined ? {} : { text }) }
 }
 
 function link(attribs: Attributes): Element {

@@ -2,13 +2,15 @@
 // closes every element and escapes the rest, so regular expressions can find tags.
 import { escapeText } from '#lib/text/xml.ts'
 import { alertBoxes } from './alerts.ts'
+import { withDirections } from './directions.ts'
 import { ID_PREFIX, type MarkdownOptions } from './sanitize.ts'
+import { focusableSpoilers } from './spoilers.ts'
 
 /** Returns the markup with headings in order from `h2` on, each with an ID. */
 export function shapeDocument(sanitized: string, { words }: MarkdownOptions): string {
   const markup = alertBoxes(sanitized, words)
   const scrollable = (label: string) => `tabindex="0" role="group" aria-label="${escapeText(label)}"`
-  const shaped = namedHeadings(orderedHeadings(markup))
+  const shaped = withDirections(focusableSpoilers(namedHeadings(orderedHeadings(markup)), words.spoiler))
     .replaceAll('<pre>', `<pre ${scrollable(words.code)}>`)
     .replace(/<table\b/g, `<div class="scroll" ${scrollable(words.table)}><table`)
     .replaceAll('</table>', '</table></div>')

@@ -10,6 +10,7 @@ import { transaction } from '#platform/cache/transaction.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
 import { PUBLIC_STATUSES } from '#taxonomy/project-status.ts'
+import { sourceFilesOf } from '#taxonomy/source-hosts.ts'
 import { getTakedown } from './queries.ts'
 
 /** Maximum number of texts of a project that are read: its description and the newest changelogs. */
@@ -21,11 +22,19 @@ const IMAGES_MAX = 500
  * Blocks the images of other hosts that the texts of the projects of a takedown contain. Images that the description of another
  * public project contains too, such as badges, stay.
  */
-export async function blockImages(deps: Pick<Deps, 'db' | 'cache' | 'now'>, takedownId: string): Promise<void> {
+export async function blockImages(
+  deps: Pick<Deps, 'db' | 'cache' | 'now' | 'sourceHosts'>,
+  takedownId: string,
+): Promise<void> {
   const { before, undone } = await getTakedown(deps.db, takedownId)
   if (undone !== null) return
   const projectIds = before.projects.map(({ id }) => id)
-  const urls = new Set((await listTexts(deps.db, projectIds)).flatMap((text) => urlsIn(text).map(({ url }) => url)))
+  const texts = await listTexts(deps.db, projectIds)
+  const urls = new Set(
+    texts.flatMap(({ text, source }) =>
+      urlsIn(text, source === null ? undefined : sourceFilesOf(source, deps.sourceHosts)).map(({ url }) => url),
+    ),
+  )
   const fetched = await listFetchedUrls(deps.db, [...urls].slice(0, 10 * IMAGES_MAX).map(imageIdOf))
   const blocked = await listOwnUrls(deps.db, { urls: fetched.slice(0, IMAGES_MAX), projectIds })
   await transaction(deps, async (tx) => {
@@ -43,13 +52,16 @@ export async function blockImages(deps: Pick<Deps, 'db' | 'cache' | 'now'>, take
   })
 }
 
-async function listTexts(db: Db, projectIds: readonly string[]): Promise<string[]> {
-  const { rows } = await sql<{
-    text: string
-  }>`select description as text from project where id = any(${projectIds}::text[])
-    union all (select changelog from version where project_id = any(${projectIds}::text[]) and changelog is not null
+/** `source`: the source link of the project. */
+type Text = { text: string; source: string | null }
+
+async function listTexts(db: Db, projectIds: readonly string[]): Promise<Text[]> {
+  const { rows } =
+    await sql<Text>`select description as text, link_urls->>'source' as source from project where id = any(${projectIds}::text[])
+    union all (select changelog, link_urls->>'source' from version join project on project.id = project_id
+      where project_id = any(${projectIds}::text[]) and changelog is not null
       order by date_published desc limit ${TEXTS_MAX})`.execute(db)
-  return rows.map(({ text }) => text)
+  return rows
 }
 
 /** Returns the URLs that no description of another public project contains. Reads all descriptions, which takes seconds. */
