@@ -183,3 +183,6 @@ export function returnPath(text: string): string {
 export function leavesSite(path: string): boolean {
   return path === AUTHORIZE_PAGE || path.startsWith(`${AUTHORIZE_PAGE}?`)
 }
+
+/** Returns the path of the server side of a version of a modpack. */
+export const serverPackPath = (version: string): string => `/v3/version/${version}/server.zip`

@@ -27,7 +27,7 @@ import { packPages } from './pack/routes.ts'
 import { showCollection, showOrganization, showUser } from './people/people.ts'
 import { createCardHandler } from './project/card.ts'
 import { showDependencies, showUsedBy } from './project/dependencies-page.ts'
-import { sendDownload, sendLatestPack } from './project/download.ts'
+import { sendDownload, sendLatestPack, sendLatestServer } from './project/download.ts'
 import { showGallery } from './project/gallery-page.ts'
 import { showProject } from './project/project-page.ts'
 import { followFromPage, saveFromPage, showSave } from './project/save.ts'
@@ -128,7 +128,7 @@ const PROJECT_PAGES: readonly (OpenOptions & { path: string; name: string; show:
   {
     path: '',
     name: 'siteProject',
-    api: 'getProject listProjectMembers getProjectOrganization downloadFile getPicture downloadVersionArchive followProject unfollowProject',
+    api: 'getProject listProjectMembers getProjectOrganization downloadFile getPicture downloadVersionArchive downloadVersionServer followProject unfollowProject',
     show: showProject,
     cached: 'until-changed',
   },
@@ -173,6 +173,7 @@ const PROJECT_PAGES: readonly (OpenOptions & { path: string; name: string; show:
   },
   { path: '/statistics.csv', name: 'siteStatisticsCsv', show: sendStatisticsCsv },
   { path: '/latest.mrpack', name: 'siteLatestPack', show: sendLatestPack, cost: COSTS.resolve, shows: false },
+  { path: '/server.zip', name: 'siteLatestServer', show: sendLatestServer, cost: COSTS.resolve, shows: false },
   { path: '/download', name: 'siteDownload', show: sendDownload, cost: COSTS.resolve, shows: false },
 ]
 

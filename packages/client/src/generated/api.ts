@@ -4097,6 +4097,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v3/version/{id}/server.zip": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download the server side of a modpack
+         * @description Streams a ZIP archive with the files of the index of the primary file that a server needs and that are public here, the content of `overrides` and `server-overrides`, and a text about how to install and start the loader, which lists all other files. It has at most 512 files of other projects and 4 GiB. Counts as a download of each version in it.
+         *
+         *     Token optional. A token with `VERSION_READ` identifies the caller. Fine-grained tokens and those of trusted publishers work within their limits. Counts as 3 requests at the rate limit.
+         */
+        get: operations["downloadVersionServer"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/analytics/view": {
         parameters: {
             query?: never;
@@ -13061,6 +13083,13 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description Unavailable. The response has no body */
+        "503.database_error.service_unavailable": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
         /** @description Errors of every operation: 400 `invalid_input`, 401 `unauthorized`, 403 `unauthorized`, 414 `invalid_input`, 429 `ratelimit_error`, 500 `database_error`, 500 `internal_error`, 503 `database_error`, 503 `service_unavailable` */
         Error: {
             headers: {
@@ -21501,6 +21530,44 @@ export interface operations {
             404: components["responses"]["404.not_found"];
             409: components["responses"]["409.conflict"];
             500: components["responses"]["500.database_error.file_hosting_error.internal_error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    downloadVersionServer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description ID
+                 * @example AABBCCDD
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/zip": Blob;
+                };
+            };
+            /** @description Not modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400.decoding_error.invalid_input"];
+            404: components["responses"]["404.not_found"];
+            500: components["responses"]["500.database_error.file_hosting_error.internal_error"];
+            503: components["responses"]["503.database_error.service_unavailable"];
             default: components["responses"]["Error"];
         };
     };

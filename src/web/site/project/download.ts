@@ -2,9 +2,12 @@
 import type { FastifyReply } from 'fastify'
 import type { CachedProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { chooseOffered } from '#features/catalogue/resolve/choose-required.ts'
+import type { VersionView } from '#features/catalogue/versions/views.ts'
 import { notFound } from '#lib/errors.ts'
 import { viewOf } from '#lib/text/json-bytes.ts'
+import { serverPackPath } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
+import { pathTo } from '#web/ui/page-context.ts'
 import { primaryFile, setupFilter } from './offer.ts'
 
 /** Sends a text instead of a page, because scripts read it. */
@@ -15,7 +18,16 @@ const refuse = (reply: FastifyReply, status: 400 | 404, text: string): FastifyRe
  * Leads to the primary file of the version that the page of the project would offer. A loader that has no meaning for the
  * project, such as one of mods for a resource pack, is ignored. Sends 404 if no version matches.
  */
-export async function sendDownload(request: PageRequest, project: CachedProject): Promise<FastifyReply> {
+export function sendDownload(request: PageRequest, project: CachedProject): Promise<FastifyReply> {
+  return sendOffered(request, project, (version) => primaryFile(version)?.url)
+}
+
+/** `urlOf`: returns the URL for the version; undefined if the version has no such file. */
+async function sendOffered(
+  request: PageRequest,
+  project: CachedProject,
+  urlOf: (version: VersionView) => string | undefined,
+): Promise<FastifyReply> {
   const { deps, viewer, query, reply } = request
   const [loader, gameVersion] = [query('loader'), query('game_version')]
   const { loaders, fields } = deps.taxonomy
@@ -27,13 +39,19 @@ export async function sendDownload(request: PageRequest, project: CachedProject)
   const view = viewOf(project)
   const filter = setupFilter(deps.taxonomy, { loader, gameVersion }, view.project_types)
   const offered = await chooseOffered(deps, viewer, view.id, filter)
-  const file = offered === undefined ? undefined : primaryFile(viewOf(offered.version))
-  if (file === undefined) return refuse(reply, 404, 'No version of this project matches')
-  return reply.header('cache-control', 'no-cache').redirect(file.url, 302)
+  const url = offered === undefined ? undefined : urlOf(viewOf(offered.version))
+  if (url === undefined) return refuse(reply, 404, 'No version of this project matches')
+  return reply.header('cache-control', 'no-cache').redirect(url, 302)
 }
 
 /** Leads to the newest pack of a modpack, so that a launcher can read it from one address. Other projects have no pack. */
 export function sendLatestPack(request: PageRequest, project: CachedProject): Promise<FastifyReply> {
   if (!viewOf(project).project_types.includes('modpack')) throw notFound('file')
   return sendDownload(request, project)
+}
+
+/** Leads to the server side of the newest pack of a modpack. */
+export function sendLatestServer(request: PageRequest, project: CachedProject): Promise<FastifyReply> {
+  if (!viewOf(project).project_types.includes('modpack')) throw notFound('file')
+  return sendOffered(request, project, ({ id }) => pathTo(request.page, serverPackPath(id)))
 }

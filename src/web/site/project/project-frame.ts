@@ -2,7 +2,7 @@
 import { listCachedFollows } from '#features/catalogue/follows/follows-cache.ts'
 import type { VersionView } from '#features/catalogue/versions/views.ts'
 import { isSet } from '#web/kit/cookies.ts'
-import { feedLinks, listPath, PATHS, PROJECT_TYPES, reportPath, withQuery } from '#web/kit/paths.ts'
+import { feedLinks, listPath, PATHS, PROJECT_TYPES, reportPath, serverPackPath, withQuery } from '#web/kit/paths.ts'
 import type { PersonalPart, Reader } from '#web/kit/personal-parts.ts'
 import { noticeOf, type PageRequest } from '#web/kit/request.ts'
 import type { ShownPage } from '#web/kit/send-page.ts'
@@ -226,7 +226,7 @@ function download(request: PageRequest, data: ProjectData): Markup {
   return html`<section class="get" aria-labelledby="get-head">
 <div class="for"><strong id="get-head">${heading}</strong>${!isOwnOffer && setupLink}</div>
 ${!offer.isCompatible && html`<p class="small">${language.t('site.get.nearest', { setup: madeFor(request, offer.version) })}</p>`}<a class="${offer.isCompatible ? 'button main' : 'button quiet'}" href="${file.url}" download>${icon(page, 'download')}<span><b>${language.rich('site.get.version', { version: html`<bdi>${offer.version.version_number}</bdi>` })}</b><small><bdi>${file.filename}</bdi> · ${fileSize(language, file.size)}</small></span></a>
-${launcherMenu(page, request.deps, { url: file.url, types: offer.version.project_types })}
+${launcherMenu(page, request.deps, { url: file.url, types: offer.version.project_types })}${offer.version.project_types.includes('modpack') && html`<p class="small"><a href="${pathTo(page, serverPackPath(offer.version.id))}" download>${language.t('site.pack.server')}</a></p>`}
 ${required.length > 0 && html`<div><p class="small soft">${language.t('site.get.needs')}</p><ul class="needs">${required}</ul>${archiveLink(page, offer)}</div>`}${!offer.isCompatible && html`<div class="small">${request.personal(notifyOffer({ id: data.view.id, path }))}</div>`}
 </section>`
 }

@@ -21,6 +21,8 @@ export type ArchivedFile = {
   sha512: string
   /** Publication date of the version. */
   at: Date
+  /** Returns the content of a file inside the stored file. */
+  read?: () => Promise<Buffer>
 }
 
 export type Archive = {

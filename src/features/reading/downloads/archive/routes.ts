@@ -24,6 +24,7 @@ import { attachment } from '../attachment.ts'
 import { type DownloadDeps, recordDownload } from '../record-download.ts'
 import { CollectionArchiveQuery, VersionArchiveQuery } from '../requests.ts'
 import { type Archive, chooseFiles } from './choose-files.ts'
+import { chooseModpackServer } from './modpack-server.ts'
 import { chooseServerFiles } from './server-pack.ts'
 import { writeArchive } from './write-archive.ts'
 
@@ -36,6 +37,7 @@ export function archiveRoutes(app: App, deps: DownloadDeps): void {
   versionArchive(app, deps)
   collectionArchive(app, deps)
   serverArchive(app, deps)
+  modpackServerArchive(app, deps)
 }
 
 function versionArchive(app: App, deps: DownloadDeps): void {
@@ -134,6 +136,36 @@ function serverArchive(app: App, deps: DownloadDeps): void {
       const lock = await getLockFiles(deps, req.params.id)
       const archive = await chooseServerFiles(deps, lock)
       return sendArchive(deps, req, reply, { archive, name: `${lock.target.name ?? DEFAULT_NAME}-server.zip` })
+    },
+  })
+}
+
+function modpackServerArchive(app: App, deps: DownloadDeps): void {
+  app.get('/v3/version/:id/server.zip', {
+    config: {
+      isTransfer: true,
+      auth: { read: ['VERSION_READ'] },
+      limitedTokens: 'versions',
+      cost: COSTS.archive,
+      errors: ['304', '500 file_hosting_error', '503'],
+    },
+    schema: {
+      operationId: 'downloadVersionServer',
+      summary: 'Download the server side of a modpack',
+      description:
+        'Streams a ZIP archive with the files of the index of the primary file that a server needs and that are public here, ' +
+        'the content of `overrides` and `server-overrides`, and a text about how to install and start the loader, which lists all ' +
+        'other files. It has at most 512 files of other projects and 4 GiB. Counts as a download of each version in it.',
+      params: IdParams,
+      produces,
+      response: {},
+    },
+    handler: async (req, reply) => {
+      const version = await getVersion(deps, req.viewer, parseId(req.params.id, 'id'))
+      const archive = await chooseModpackServer(deps, version, req.viewer?.caller ?? req.clientAddress)
+      const [project] = await listVisibleProjects(deps, req.viewer, [version.project.id])
+      const name = `${project?.slug}-${viewOf(version).version_number}-server.zip`
+      return sendArchive(deps, req, reply, { archive, name })
     },
   })
 }

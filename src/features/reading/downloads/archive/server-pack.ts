@@ -9,7 +9,7 @@ import type { Db } from '#platform/db/db.ts'
 import { type Archive, checkLimits } from './choose-files.ts'
 
 /** Name of the text in the archive. */
-const README = 'README.txt'
+export const README = 'README.txt'
 
 /**
  * Returns the files that run on the server, in the folders of the pack.
@@ -29,7 +29,7 @@ export async function chooseServerFiles(deps: PackDeps, lock: LockFiles): Promis
     const name = `${folder}/${filename}`
     return { name, storageKey: storage_key, sizeBytes, sha512, at: date_published }
   })
-  const texts = [{ name: README, content: startHint(deps, lock) }]
+  const texts = [{ name: README, content: startHint(deps, lock.target) }]
   const ids = rows.map(({ versionId, projectId }) => ({
     id: versionId,
     projectId,
@@ -40,6 +40,8 @@ export async function chooseServerFiles(deps: PackDeps, lock: LockFiles): Promis
     .digest('base64url')}"`
   return { files: archived, texts, versions: ids, etag }
 }
+
+type Target = Pick<LockFiles['target'], 'name' | 'loaders' | 'loader_version' | 'game_versions'>
 
 type Stored = { version_id: string; sha1: string; storage_key: string; date_published: Date }
 
@@ -55,8 +57,10 @@ async function listStored(db: Db, files: readonly PackFile[]): Promise<Map<strin
 }
 
 /** Returns the text for the loader of the pack, from the taxonomy. */
-function startHint({ resolving }: Pick<PackDeps, 'resolving'>, { target }: LockFiles): string {
-  const { name, loaders, loader_version: loaderVersion, game_versions } = target
+export function startHint(
+  { resolving }: Pick<PackDeps, 'resolving'>,
+  { name, loaders, loader_version: loaderVersion, game_versions }: Target,
+): string {
   const [loader] = loaders
   const gameVersion = game_versions[0] ?? ''
   const hint = loader === undefined ? undefined : resolving.pack_loaders[loader]?.server

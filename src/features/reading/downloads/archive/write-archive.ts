@@ -1,6 +1,6 @@
 // Streams a ZIP archive of stored files. Files are not compressed, so that the size is known in advance, and only one
 // file is open at a time.
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { ZipFile } from 'yazl'
 import { ApiError } from '#lib/errors.ts'
 import type { Files } from '#ports/files/files.ts'
@@ -23,9 +23,10 @@ export function writeArchive(
   output.once('close', () => current?.destroy())
   for (const { name, content } of texts)
     zip.addBuffer(Buffer.from(content), name, { compress: false, mtime: files[0]?.at ?? new Date(0), mode: 0o100644 })
-  for (const { name, storageKey, sizeBytes, at } of files) {
+  for (const { name, storageKey, sizeBytes, at, read } of files) {
     zip.addReadStreamLazy(name, { compress: false, size: sizeBytes, mtime: at, mode: 0o100644 }, (take) => {
-      open(store, storageKey).then(
+      const opened = read === undefined ? open(store, storageKey) : read().then((bytes) => Readable.from([bytes]))
+      opened.then(
         (stream) => {
           current = stream
           stream.once('error', (error) => output.destroy(error))
