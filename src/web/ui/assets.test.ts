@@ -22,6 +22,9 @@ test('style, script and fonts keep their weight', async () => {
   assert.ok(second <= 12 * 1024, `scripts of the pages for publishers: ${second}`)
   assert.ok((await weight('pack.js')) <= 1024)
   assert.ok((await weight('account.js')) <= 1.5 * 1024)
+  const editor = await weight('editor.js')
+  assert.ok(editor <= 4 * 1024, `script of the editor: ${editor}`)
+  assert.ok((await weight('gallery.js')) <= 1024)
   const work = await weight('work.css')
   assert.ok(work <= 7.5 * 1024, `style of the pages for publishers: ${work}`)
   assert.ok((await weight('hyperlegible.woff2')) <= 36 * 1024)
@@ -57,6 +60,8 @@ test('each joined script is complete and can be parsed', () => {
     ['work.js', /beforeunload/],
     ['pack.js', /localStorage/],
     ['account.js', /navigator\.credentials/],
+    ['editor.js', /createImageBitmap/],
+    ['gallery.js', /showModal/],
   ] as const) {
     const script = text(name)
     assert.doesNotMatch(script, /^(import|export) /m)

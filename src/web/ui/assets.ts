@@ -30,6 +30,7 @@ const STYLE_PARTS = {
     'media',
   ],
   'video.css': ['video'],
+  'gallery.css': ['gallery'],
   'work.css': ['work/frame', 'work/tables', 'work/inputs', 'work/review', 'work/figures'],
 } as const
 /** Parts of each script, by folder. The first part is shared; each other part, of one file or several, has its own scope. */
@@ -47,6 +48,8 @@ const SCRIPT_PARTS = {
   ],
   'pack.js': ['pack/pack'],
   'account.js': ['account/account'],
+  'editor.js': ['editor/editor', 'editor/chosen'],
+  'gallery.js': ['gallery/gallery'],
 } as const
 type StyleSheet = keyof typeof STYLE_PARTS
 const isStyleSheet = (file: string): file is StyleSheet => Object.hasOwn(STYLE_PARTS, file)
@@ -74,6 +77,9 @@ const FILES = [
   'work.js',
   'pack.js',
   'account.js',
+  'editor.js',
+  'gallery.css',
+  'gallery.js',
 ] as const
 export type AssetName = (typeof FILES)[number]
 

@@ -118,5 +118,10 @@ export const WORK_ICON_NAMES = [
   'dot',
   'mark-read',
   'power',
+  'italic',
+  'heading',
+  'list-ordered',
+  'quote',
+  'columns',
 ] as const
 export type IconName = (typeof ICON_NAMES)[number] | (typeof WORK_ICON_NAMES)[number]

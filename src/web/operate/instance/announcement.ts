@@ -138,7 +138,7 @@ function announcementForm(page: PageContext, data: InstanceSettings, state: Form
       isChosen: value === current,
     })),
   })
-  const preview = html`<p><button class="tight" name="do" value="preview">${t('manage.description.preview')}</button></p>`
+  const preview = html`<p><button class="tight" name="do" value="preview">${t('work.editor.preview')}</button></p>`
   const controls = FIELDS.controls(
     page,
     state,

@@ -16,9 +16,10 @@ import { checkValues } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { exactTime, wholeNumber } from '#web/ui/format.ts'
-import { attributes, html, type Markup, type Part } from '#web/ui/html.ts'
+import { html, type Markup, type Part } from '#web/ui/html.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { saveBar } from '#web/ui/parts/actions.ts'
+import { markdownEditor } from '#web/ui/parts/editor.ts'
 import { checkbox, form } from '#web/ui/parts/fields.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'
 import { listTable, nameCell } from '#web/ui/parts/tables.ts'
@@ -93,21 +94,17 @@ type Editor = { state: FormState; typed: string; rendered: Markup }
 
 function editor(page: PageContext, { kind, text }: SitePage, { state, typed, rendered }: Editor): Part {
   const { t } = page.language
-  const preview = t('manage.description.preview')
-  const area = attributes({
-    id: 'text',
-    name: 'text',
-    maxlength: PAGE_LENGTH_MAX,
-    rows: 20,
-    'aria-label': t(`layout.${kind}`),
-    'aria-invalid': state.errors.some(({ field }) => field === 'text') && 'true',
-    'data-preview': 'preview',
-    'data-count': t('manage.description.count', { count: '{count}', max: wholeNumber(page.language, PAGE_LENGTH_MAX) }),
-    dir: 'auto',
-  })
   const content = html`${editBase(state, { text })}${conflictNote(page, state, { text: t(`layout.${kind}`) })}
-<div class="write both"><p class="marks"><span>Markdown</span><button class="tight" name="do" value="preview">${preview}</button></p><textarea${area}>
-${typed}</textarea><div class="prose" id="preview" aria-label="${preview}" role="region" tabindex="0">${rendered}</div></div>`
+${markdownEditor(page, {
+  name: 'text',
+  label: t(`layout.${kind}`),
+  value: typed,
+  rendered,
+  rows: 20,
+  maxLength: PAGE_LENGTH_MAX,
+  count: t('manage.description.count', { count: '{count}', max: wholeNumber(page.language, PAGE_LENGTH_MAX) }),
+  isInvalid: state.errors.some(({ field }) => field === 'text'),
+})}`
   return form(page, {
     action: pathTo(page, pathOf(kind)),
     content: [

@@ -10,9 +10,10 @@ import { fields } from '#web/kit/forms/fields.ts'
 import type { FormState } from '#web/kit/forms/form-page.ts'
 import { checkValues, refusedField } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
-import { attributes, html, type Markup, type Part } from '#web/ui/html.ts'
+import { html, type Markup, type Part } from '#web/ui/html.ts'
 import { icon } from '#web/ui/page-context.ts'
 import { chips } from '#web/ui/parts/choices.ts'
+import { markdownEditor } from '#web/ui/parts/editor.ts'
 import { checkbox, form, textArea } from '#web/ui/parts/fields.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'
 import { errorsOfPart } from '../version/form/file-errors.ts'
@@ -141,18 +142,16 @@ export async function advisoryForm(
 
 async function detailsField({ page, texts, t }: OwnRequest, state: FormState): Promise<Markup> {
   const text = state.text('details')
-  const label = t('manage.description.preview')
-  const area = attributes({
-    id: 'details',
+  const editor = markdownEditor(page, {
     name: 'details',
-    maxlength: DETAILS_MAX,
+    label: t('advisories.details'),
+    value: text,
+    rendered: await texts.preview(text, page),
     rows: 10,
-    'aria-label': t('advisories.details'),
-    'data-preview': 'preview',
-    dir: 'auto',
+    maxLength: DETAILS_MAX,
+    title: t('advisories.details'),
   })
-  return html`${errorsOfPart(page, state, 'details')}<div class="write both"><p class="marks"><span>${t('advisories.details')}</span><button class="tight" name="do" value="preview" formnovalidate>${label}</button></p><textarea${area}>
-${text}</textarea><div class="prose" id="preview" aria-label="${label}" role="region" tabindex="0">${await texts.preview(text, page)}</div></div>`
+  return html`${errorsOfPart(page, state, 'details')}${editor}`
 }
 
 function affectedFields({ page, t }: OwnRequest, state: FormState, versions: readonly Version[] | undefined): Part {

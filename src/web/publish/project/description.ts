@@ -1,7 +1,10 @@
 // Project settings: the description, with a preview and images.
 import type { FastifyReply } from 'fastify'
 import { requirePermission } from '#features/basics/access/project-policy.ts'
+import type { ImageTarget } from '#features/basics/content-images/queries.ts'
 import { IMAGE_BYTES_MAX, uploadImage } from '#features/basics/content-images/upload-image.ts'
+import { findAnyVersionId } from '#features/catalogue/versions/queries.ts'
+import { notFound } from '#lib/errors.ts'
 import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 import { conflictNote, editBase } from '#web/kit/forms/edits.ts'
 import type { FormState, Outcome } from '#web/kit/forms/form-page.ts'
@@ -9,9 +12,10 @@ import { uploadedImage } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { externalImagesOf, projectFiles } from '#web/kit/user-texts.ts'
 import { fileSize, wholeNumber } from '#web/ui/format.ts'
-import { attributes, html, type Markup, type Part } from '#web/ui/html.ts'
+import { html, type Markup, type Part } from '#web/ui/html.ts'
 import { pathTo } from '#web/ui/page-context.ts'
 import { saveBar } from '#web/ui/parts/actions.ts'
+import { markdownEditor } from '#web/ui/parts/editor.ts'
 import { fileField, form } from '#web/ui/parts/fields.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'
 import { copyImages } from './copy-images.ts'
@@ -46,19 +50,16 @@ async function save(request: OwnRequest, data: ManagedProject, state: FormState)
 const preview = (request: OwnRequest, data: ManagedProject, state: FormState): Promise<FastifyReply> =>
   showDescription(request, data, { state, text: state.text('description') })
 
-/** Stores the image and adds it to the end of the text, which is not saved yet. */
+/**
+ * Stores the image and adds it to the end of the text, which is not saved yet. The script also sends images for the changelog of
+ * a version (`version`) here, because the forms of versions store their files as files of the version.
+ */
 async function addImage(request: OwnRequest, data: ManagedProject, state: FormState): Promise<Outcome> {
   const { deps, req, viewer } = request
-  const { project, membership } = data
-  requirePermission(viewer, membership, 'EDIT_BODY')
+  const target = await imageTarget(request, data, state.text('version'))
   const { bytes, ext, filename } = uploadedImage(req.body, 'image', IMAGE_BYTES_MAX)
   await deps.files.assertAvailable()
-  const { url } = await uploadImage(deps, viewer, {
-    context: 'project',
-    target: { context: 'project', id: project.id },
-    bytes,
-    ext,
-  })
+  const { url } = await uploadImage(deps, viewer, { context: target.context, target, bytes, ext })
   const alt = filename.replace(/\.[^.]*$/, '').replaceAll(/[[\]\\]/g, ' ')
   const text = `${state.text('description').trimEnd()}\n\n![${alt}](${url})\n`
   return showDescription(request, data, {
@@ -66,6 +67,19 @@ async function addImage(request: OwnRequest, data: ManagedProject, state: FormSt
     text,
     added: html`<p class="note" role="status">${request.t('manage.description.added')}</p>`,
   })
+}
+
+/** Returns the text that the image belongs to. @throws ApiError 403 without the permission, 404 for another project's version */
+async function imageTarget(
+  { deps, viewer }: OwnRequest,
+  { project, membership }: ManagedProject,
+  version: string,
+): Promise<ImageTarget> {
+  requirePermission(viewer, membership, version === '' ? 'EDIT_BODY' : 'UPLOAD_VERSION')
+  if (version === '') return { context: 'project', id: project.id }
+  const id = await findAnyVersionId(deps.db, project.id, version)
+  if (id === undefined) throw notFound('version')
+  return { context: 'version', id }
 }
 
 /** Copies the shown images of other hosts, and changes their URLs in the text, which is not saved yet. */
@@ -108,17 +122,7 @@ type Editor = { state: FormState; text: string; rendered: Markup; added: Markup 
 function editor({ page }: OwnRequest, data: ManagedProject, { state, text, rendered, added }: Editor): Part {
   const { t } = page.language
   const error = state.errors.find(({ field }) => field === 'description')
-  const area = attributes({
-    id: 'description',
-    name: 'description',
-    maxlength: LENGTH_MAX,
-    rows: 20,
-    'aria-label': t('manage.description'),
-    'aria-invalid': error !== undefined && 'true',
-    'data-preview': 'preview',
-    'data-count': t('manage.description.count', { count: '{count}', max: wholeNumber(page.language, LENGTH_MAX) }),
-    dir: 'auto',
-  })
+  const action = `${data.settings}/description`
   const images = fileField(page, {
     name: 'image',
     label: t('manage.description.image'),
@@ -132,12 +136,21 @@ function editor({ page }: OwnRequest, data: ManagedProject, { state, text, rende
   })
   const content = html`${editBase(state, editable(data))}${conflictNote(page, state, { description: t('manage.description') })}
 ${added}${nowhereNote(page, rendered)}
-<div class="write both"><p class="marks"><span>Markdown</span><button class="tight" name="do" value="preview">${t('manage.description.preview')}</button></p><textarea${area}>
-${text}</textarea><div class="prose" id="preview" aria-label="${t('manage.description.preview')}" role="region" tabindex="0">${rendered}</div></div>
+${markdownEditor(page, {
+  name: 'description',
+  label: t('manage.description'),
+  value: text,
+  rendered,
+  rows: 20,
+  maxLength: LENGTH_MAX,
+  count: t('manage.description.count', { count: '{count}', max: wholeNumber(page.language, LENGTH_MAX) }),
+  isInvalid: error !== undefined,
+  images: { action: pathTo(page, action), field: 'description', maxBytes: IMAGE_BYTES_MAX },
+})}
 <details class="more"><summary>${t('manage.description.image')}</summary><div class="stack">${images}<div><button name="do" value="image">${t('manage.description.insert')}</button></div></div></details>
 ${externalImagesOf(rendered).length > 0 && html`<details class="more"><summary>${t('manage.copy')}</summary><div class="stack"><p>${t('manage.copy.hint')}</p><div><button name="do" value="copy">${t('manage.copy.button')}</button></div></div></details>`}`
   return form(page, {
-    action: pathTo(page, `${data.settings}/description`),
+    action: pathTo(page, action),
     hasFile: true,
     content: [sheetPart({ id: 'text', content }), saveBar(page)],
   })

@@ -311,6 +311,7 @@ function addForm(page: PageContext, action: string, state: FormState): Part {
     accept: '.png,.jpg,.jpeg,.gif,.webp',
     isMultiple: true,
     isRequired: true,
+    remove: t('manage.gallery.remove'),
   })}
 ${error !== undefined && html`<p class="error"><span${attributes({ lang: error.lang })}>${error.message}</span></p>`}
 <div><button name="do" value="add">${t('manage.gallery.add')}</button></div>`

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import sharp from 'sharp'
+import { PROJECT_PERMISSIONS } from '#features/basics/access/permissions.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
@@ -27,9 +28,14 @@ const at = (section: string): string => `/mod/lantern/settings/${section}`
 const view = async (): Promise<ProjectView> => (await t.as(owner).get(`/v3/project/${project.id}`)).json()
 
 /** Sends a form with files, as a browser does. */
-async function sendFiles(section: string, fields: Record<string, string>, files: [string, string, Buffer][]) {
+async function sendFiles(
+  section: string,
+  fields: Record<string, string>,
+  files: [string, string, Buffer][],
+  sender = person,
+) {
   const path = at(section)
-  const page = await person.get(path)
+  const page = await sender.get(path)
   const form = new FormData()
   for (const [name, value] of Object.entries({ ...hiddenFields(page, path), ...fields })) form.append(name, value)
   for (const [name, filename, bytes] of files) form.append(name, new File([new Uint8Array(bytes)], filename))
@@ -40,7 +46,7 @@ async function sendFiles(section: string, fields: Record<string, string>, files:
     payload: Buffer.from(await request.arrayBuffer()),
     headers: {
       'content-type': request.headers.get('content-type') ?? '',
-      cookie: [...person.cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+      cookie: [...sender.cookies].map(([name, value]) => `${name}=${value}`).join('; '),
       accept: 'text/html',
       'user-agent': 'Mozilla/5.0',
     },
@@ -97,6 +103,20 @@ test('an image is stored and added to the end of the text', async () => {
     assertSays(large, 400, text)
   const none = await sendFiles('description', { description: 'Kept', do: 'image' }, [])
   assertSays(none, 400, 'Kept')
+})
+
+test('an image for a changelog belongs to the version, and needs the permission to upload versions', async () => {
+  const version = await t.make.version({ project, version_number: '1.1.0' })
+  const send = async (id: string, sender = person) =>
+    sendFiles('description', { description: '', do: 'image', version: id }, [['image', 'a.png', await picture()]], sender)
+  assertSays(await send(version.id), 200, /!\[a\]\(http/)
+  const images = await t.deps.db.selectFrom('image').select('context').where('version_id', '=', version.id).execute()
+  assert.deepEqual(images, [{ context: 'version' }])
+  const foreign = await t.make.version({ project: await t.make.project({ owner, slug: 'other' }) })
+  const editor = await t.make.account()
+  await t.make.member({ teamId: project.teamId, accountId: editor.id, permissions: PROJECT_PERMISSIONS.EDIT_BODY })
+  assertSays(await send(foreign.id), 404, 'The requested version does not exist')
+  assert.equal((await send(version.id, visitor(t, editor.token))).statusCode, 403)
 })
 
 test('tags and licence: only changed fields are sent, and errors keep the choices', async () => {

@@ -178,7 +178,7 @@ async function showEdit(request: OwnRequest, data: Edited, { state, rows, refuse
   const content = html`${filesPart(request, { version, state, refused, scan, isDetailed: true, text, ...(may(data, 'DELETE_VERSION') ? { removal } : { removal: null }) })}
 ${detailsPart(request, data, { state, values })}
 ${dependencyPart(request, { data: dependencies, state })}
-${await changelogPart(request, { state, view: data.view, changelog: stored.changelog })}
+${await changelogPart(request, { state, data, changelog: stored.changelog, version: version.id })}
 ${statusPart(page, version, { state, isFeatured: values.featured })}
 ${saveBar(page, { more: html`${withdrawLink(page, data)}${remove}` })}`
   const title = t('upload.edit.title', { number: version.version_number, name: data.view.name })

@@ -4,7 +4,7 @@ import type { CachedProject } from '#features/catalogue/projects/lookup/project-
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import { videoOf } from '#lib/text/video-links.ts'
 import type { PageRequest } from '#web/kit/request.ts'
-import { attributes, html, type Markup } from '#web/ui/html.ts'
+import { attributes, html, type Markup, type Part } from '#web/ui/html.ts'
 import { assetHref, icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { emptyState } from '#web/ui/parts/lists.ts'
 import { galleryImage, galleryOrder } from './gallery-image.ts'
@@ -56,7 +56,22 @@ function allImages(page: PageContext, data: ProjectData, images: readonly Item[]
     return html`<li><figure>${videoCard({ image, name, shown }) ?? html`<a${link}>${shown}</a>`}${caption(image)}</figure></li>
 `
   })
-  return html`${videoStyle(page, images)}<ul class="gallery">${items}</ul>`
+  return html`${videoStyle(page, images)}<link rel="stylesheet" href="${assetHref(page, 'gallery.css')}"><ul class="gallery"${fullScreen(page, images)}>${items}</ul>`
+}
+
+/** Returns the texts of the script that opens an image in the whole window. Videos are played in their place. */
+function fullScreen(page: PageContext, images: readonly Item[]): Part {
+  const { t } = page.language
+  const { length: count } = images.filter(({ video }) => video === null)
+  const texts = {
+    previous: t('project.gallery.previous'),
+    next: t('project.gallery.next'),
+    close: t('project.gallery.close'),
+    number: Array.from({ length: count }, (_each, index) => t('project.gallery.number', { number: index + 1, count })),
+  }
+  return (
+    count > 0 && attributes({ 'data-script': assetHref(page, 'gallery.js'), 'data-gallery': JSON.stringify(texts) })
+  )
 }
 
 function caption({ name, description }: Item): Markup | false {

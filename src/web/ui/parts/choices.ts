@@ -1,7 +1,7 @@
 // Choices with explanations, chips, and fields for files.
 
 import { attributes, html, type Markup, type Part } from '../html.ts'
-import { icon, type PageContext } from '../page-context.ts'
+import { assetHref, icon, type PageContext } from '../page-context.ts'
 import { sizeLimit } from './fields.ts'
 
 export type Option = {
@@ -65,6 +65,8 @@ export function dropZone(
     isRequired?: boolean
     /** Maximum size of each file, for images. */
     maxBytes?: number
+    /** Label of the button that removes a chosen image. The script shows the chosen images. Default: they are not shown */
+    remove?: string
   },
 ): Markup {
   const input = attributes({
@@ -75,6 +77,7 @@ export function dropZone(
     multiple: of.isMultiple === true,
     required: of.isRequired === true,
     ...(of.maxBytes === undefined ? {} : sizeLimit(page, of.maxBytes)),
+    ...(of.remove === undefined ? {} : { 'data-chosen': of.remove, 'data-script': assetHref(page, 'editor.js') }),
   })
   return html`<div class="drop">${icon(page, 'upload')}<label for="${of.id}">${of.label}</label><p>${of.text}</p><input${input}></div>`
 }

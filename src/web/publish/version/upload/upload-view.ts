@@ -93,7 +93,7 @@ async function uploadForm(request: OwnRequest, data: UploadData, shown: Shown): 
 ${filesPart(request, { version: draft, state, refused, scan, waiting })}
 ${detailsPart(request, data, { state, values, text: t('upload.details.text') })}
 ${dependencyPart(request, { data: dependencies, proposals, previous, state })}
-${await changelogPart(request, { state, view: data.view, changelog: stored.changelog, swaps: 'preview aside' })}
+${await changelogPart(request, { state, data, changelog: stored.changelog, swaps: 'preview aside' })}
 ${publishPart(request, data, { state, isFeatured: values.featured })}
 ${buttons(page, data)}</div>
 ${await uploadAside(request, data, { values, dependencies, refused, state })}</div>`
