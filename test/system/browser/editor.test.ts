@@ -151,7 +151,9 @@ test('images are uploaded where they are pasted or dropped; others are named', a
     { name: 'large.png', type: 'image/png', bytes: Buffer.alloc(1024 * 1024 + 1) },
   ])
   const status = page.locator('.write [role=status]')
-  await status.filter({ hasText: /^broken\.png: / }).waitFor()
+  await status.filter({ hasText: 'broken.png: ' }).waitFor()
+  for (const name of ['notes.txt is not an image', 'large.png is larger than'])
+    assert.ok((await status.textContent())?.includes(name), name)
   const made = await text(page)
   assert.equal(made.match(/!\[(one|two)\]\(http/g)?.length, 2)
   assert.doesNotMatch(made, /Uploading|broken|notes|large/)

@@ -66,7 +66,8 @@ test('the gallery is ordered by dragging, and a removed image comes back', async
     const box = (await page.locator(`[data-item="${key}"] > a`).boundingBox()) ?? assert.fail(key)
     return { x: box.x + box.width / 2, y: box.y + 10 }
   }
-  await page.locator(`[data-item="${third}"]`).scrollIntoViewIfNeeded()
+  // The window shows both.
+  await page.evaluate(`document.querySelector('[data-item="${second}"]').scrollIntoView()`)
   const [from, to] = [await middleOf(third), await middleOf(second)]
   await page.mouse.move(from.x, from.y)
   await page.mouse.down()

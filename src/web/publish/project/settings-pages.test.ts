@@ -108,7 +108,12 @@ test('an image is stored and added to the end of the text', async () => {
 test('an image for a changelog belongs to the version, and needs the permission to upload versions', async () => {
   const version = await t.make.version({ project, version_number: '1.1.0' })
   const send = async (id: string, sender = person) =>
-    sendFiles('description', { description: '', do: 'image', version: id }, [['image', 'a.png', await picture()]], sender)
+    sendFiles(
+      'description',
+      { description: '', do: 'image', version: id },
+      [['image', 'a.png', await picture()]],
+      sender,
+    )
   assertSays(await send(version.id), 200, /!\[a\]\(http/)
   const images = await t.deps.db.selectFrom('image').select('context').where('version_id', '=', version.id).execute()
   assert.deepEqual(images, [{ context: 'version' }])

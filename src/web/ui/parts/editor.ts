@@ -86,8 +86,8 @@ export function markdownEditor(page: PageContext, of: Editor): Markup {
     'data-editor': JSON.stringify(optionsOf(page, of)),
   })
   // Browsers remove the first line break of a text area.
-  return html`<div class="write both"${box}><div class="marks"><span>${of.title ?? 'Markdown'}</span>${toolbar(page, of)}<button class="tight" name="do" value="preview" formnovalidate data-now>${preview}</button></div><textarea${area}>
-${of.value}</textarea><div class="prose" id="preview" aria-label="${preview}" role="region" tabindex="0">${of.rendered}</div><p class="hint" role="status"></p></div>`
+  return html`<div class="write both"${box}><div class="marks"><span>${of.title ?? 'Markdown'}</span>${toolbar(page, of)}<button class="tight" name="do" value="preview" formnovalidate data-now>${preview}</button></div><p class="hint" role="status"></p><textarea${area}>
+${of.value}</textarea><div class="prose" id="preview" aria-label="${preview}" role="region" tabindex="0">${of.rendered}</div></div>`
 }
 
 function toolbar(page: PageContext, { name, label }: Editor): Markup {

@@ -132,6 +132,9 @@ const uploads = (area, options, say) => {
   const { texts, action, field } = options
   const waiting = []
   let isRunning = false
+  /** Errors remain until the user adds other images. */
+  let problems = []
+  const report = (text) => say([...problems, text].filter(Boolean).join(' '), problems.length > 0)
 
   const put = (placeholder, text) => {
     const at = area.value.indexOf(placeholder)
@@ -167,10 +170,11 @@ const uploads = (area, options, say) => {
       const { file, placeholder } = item
       try {
         put(placeholder, await send(file))
-        say(fill(texts.uploaded, file.name))
+        report(fill(texts.uploaded, file.name))
       } catch (reason) {
         put(placeholder, '')
-        say(typeof reason === 'string' ? `${file.name}: ${reason}` : fill(texts.failed, file.name), true)
+        problems.push(typeof reason === 'string' ? `${file.name}: ${reason}` : fill(texts.failed, file.name))
+        report('')
       }
     }
     isRunning = false
@@ -194,9 +198,11 @@ const uploads = (area, options, say) => {
 
   return (files) => {
     if (options.needsDraft && !new URL(area.form.action).searchParams.has('draft')) return say(texts.draft, true)
-    const refusals = files.map(refusalOf).filter(Boolean)
+    if (!isRunning) problems = []
+    problems.push(...files.map(refusalOf).filter(Boolean))
+    const accepted = files.filter((file) => refusalOf(file) === undefined)
     const added = []
-    for (const file of files.filter((each) => refusalOf(each) === undefined)) {
+    for (const file of accepted) {
       const name = file.name.replace(/[[\]\\]/g, ' ')
       let placeholder = `![${fill(texts.uploading, name)}]()`
       for (let number = 2; area.value.includes(placeholder) || added.includes(placeholder); number += 1)
@@ -205,10 +211,7 @@ const uploads = (area, options, say) => {
       waiting.push({ file, placeholder })
     }
     if (added.length > 0) replace(area, [area.selectionStart, area.selectionEnd], added.join('\n\n'))
-    say(
-      refusals.length > 0 ? refusals.join(' ') : fill(texts.uploading, files.map(({ name }) => name).join(', ')),
-      refusals.length > 0,
-    )
+    report(accepted.length === 0 ? '' : fill(texts.uploading, accepted.map(({ name }) => name).join(', ')))
     void next()
   }
 }
