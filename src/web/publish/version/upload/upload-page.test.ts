@@ -21,7 +21,11 @@ test('the page warns if another version stays the latest one', async () => {
   const set = (ordering: number | null) => t.as(owner).patch(`/v3/version/${first?.id}`, { ordering })
   assert.doesNotMatch((await person.get(PAGE)).body, /stays the latest version/)
   assert.equal((await set(1)).statusCode, 204)
-  assertSays(await person.get(PAGE), 200, 'Version 1.0.0 stays the latest version after you publish this version, because of its number or its `ordering`.')
+  assertSays(
+    await person.get(PAGE),
+    200,
+    'Version 1.0.0 stays the latest version after you publish this version, because of its number or its `ordering`.',
+  )
   assert.equal((await set(null)).statusCode, 204)
 })
 
