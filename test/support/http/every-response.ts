@@ -56,9 +56,9 @@ export async function everyAddress(db: Db, description = 'openapi.json'): Promis
     )
   const all: string[] = []
   for (const [path, { get }] of Object.entries(paths)) {
+    if (get === undefined || OF_THE_PROCESS.includes(path.replace(/^\/v2\//, '/v3/'))) continue
     // An archive of files is a download of each, which the statistics show.
-    if (get === undefined || OF_THE_PROCESS.includes(path.replace(/^\/v2\//, '/v3/')) || path.endsWith('/archive'))
-      continue
+    if (/\/(?:archive|server\.zip)$/.test(path)) continue
     const required = (get.parameters ?? []).filter((parameter) => parameter.required).map(({ name }) => name)
     const select = SOURCES.find(([pattern]) => pattern.test(path))?.[1]
     const ids = select === undefined ? [''] : await column(select)

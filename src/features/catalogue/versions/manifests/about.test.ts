@@ -106,20 +106,7 @@ describe('descriptions in manifests', () => {
   test('unexpected values are ignored', async () => {
     let nested: unknown = 'deep'
     for (let depth = 0; depth < 1000; depth += 1) nested = [nested]
-    const wrong: unknown[] = [
-      7,
-      null,
-      true,
-      {},
-      [],
-      [['a']],
-      '',
-      ' ',
-      '\u0000',
-      '\u001b[1m',
-      '@DESCRIPTION@',
-      nested,
-    ]
+    const wrong: unknown[] = [7, null, true, {}, [], [['a']], '', ' ', '\u0000', '\u001b[1m', '@DESCRIPTION@', nested]
     for (const value of wrong) {
       const found = await fabric({ description: value, license: value, contact: value, icon: value })
       for (const text of Object.values(found ?? {}))
