@@ -108,7 +108,7 @@ async function createProject({ page }: Actor, slug: string): Promise<string> {
   await page.getByRole('combobox', { name: 'Licence' }).selectOption('MIT')
   await press(page, 'Create draft')
   await says(page, 'The draft was created.')
-  await page.getByLabel('Description').fill(DESCRIPTION)
+  await page.getByLabel('Description', { exact: true }).fill(DESCRIPTION)
   await press(page, 'Save changes')
   await says(page, /saved/)
   return new URL(page.url()).pathname.replace(/\/settings.*/, '')

@@ -68,7 +68,7 @@ test('an author pastes a README, and visitors see its images and its video throu
   await page.getByRole('button', { name: 'Sign in', exact: true }).first().click()
   await page.waitForURL(`${url}/account`)
   await page.goto(`${url}/project/emberlight/settings/description`)
-  await page.getByLabel('Description').fill(readme(source.address))
+  await page.getByLabel('Description', { exact: true }).fill(readme(source.address))
   await page.getByRole('button', { name: 'Save changes' }).first().click()
   await page.waitForURL(/done=saved/)
   assert.deepEqual(problems, [])
