@@ -11,7 +11,7 @@ export const LauncherRows = Type.Array(
   Type.Object(
     {
       name: Type.String({ minLength: 1, maxLength: 64 }),
-      link: Type.String({ pattern: '^[a-z][a-z0-9.+-]*:[!-~]*\\{url\\}[!-~]*$', maxLength: 256 }),
+      link: Type.String({ pattern: '^[a-z][a-z0-9.+-]*:[!-z|~]*\\{url\\}[!-z|~]*$', maxLength: 256 }),
       project_types: Type.Array(Type.String({ maxLength: 64 }), { minItems: 1, maxItems: 64 }),
       source: Type.String({ pattern: '^https://[!-~]+$', maxLength: 512 }),
     },

@@ -7,7 +7,7 @@ const PLACE = '{repository}'
 /** Maximum number of names in the path of a repository in nested groups. */
 const NAMES_MAX = 20
 
-const Prefix = Type.String({ pattern: '^https://[a-z0-9.:-]+/[!-~]*\\{repository\\}[!-~]*/$', maxLength: 256 })
+const Prefix = Type.String({ pattern: '^https://[a-z0-9.:-]+/[!-z|~]*\\{repository\\}[!-z|~]*/$', maxLength: 256 })
 
 /** Schema of `source-hosts.json`. */
 export const SourceHostRows = Type.Array(

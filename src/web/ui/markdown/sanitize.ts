@@ -116,7 +116,7 @@ export function sanitize(markup: string, { imageOrigins, filesUrl, external, sou
         if (shown !== undefined) {
           const named = { ...attribs, alt: attribs['alt']?.trim() || words.picture, src: shown.path }
           const { tagName, attribs: clean } = image(named)
-          return { tagName, attribs: links > 0 ? clean : { ...clean, [LINK_MARK]: shown.url } }
+          return { tagName, attribs: links > 0 ? clean : { [LINK_MARK]: shown.url, ...clean } }
         }
         // The link around an image stays; the host of the image would be the wrong target.
         if (links > 0) return { tagName: 'span', attribs: {}, text: attribs['alt']?.trim() || words.picture }
@@ -141,15 +141,12 @@ export function sanitize(markup: string, { imageOrigins, filesUrl, external, sou
   return videoCards(linked, { word: words.video, show: (url) => others.show(url)?.path })
 }
 
-/** Attribute of an image with the URL of the link around it. Texts of users cannot set it, because `image` drops it. */
+/** First attribute of an image, with the URL of the link around it. Texts of users cannot set it, because `image` drops it. */
 const LINK_MARK = 'data-link'
 
 /** Puts marked images into links: if an image fails, the browser shows its alternative text as the text of the link. */
 function linkImages(markup: string): string {
-  return markup.replace(
-    /<img ([^<>]*) data-link="([^"<>]*)"([^<>]*)>/g,
-    '<a href="$2" rel="nofollow ugc noopener"><img $1$3></a>',
-  )
+  return markup.replace(/<img data-link="([^"<>]*)"([^<>]*)>/g, '<a href="$1" rel="nofollow ugc noopener"><img$2></a>')
 }
 
 /** Returns the global attributes in the form that pages use. */
