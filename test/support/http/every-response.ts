@@ -94,7 +94,7 @@ export async function everyAnswer(client: Client, addresses: readonly string[]):
     // Asking is a use of the session, which is written some seconds later, with where from and by which program.
     const text = rawPayload
       .toString('latin1')
-      .replace(/"(last_login|last_used|ip|user_agent)":"[^"]*"/g, '"$1":"of the last use"')
+      .replace(/"(last_login|last_sign_in|last_used|ip|user_agent)":"[^"]*"/g, '"$1":"of the last use"')
     answers.set(address, `${statusCode} ${headers['content-type']} ${headers['etag'] ?? ''}\n${text}`)
   }
   return answers

@@ -82,11 +82,11 @@ test('an author pastes a README, and visitors see its images and its video throu
   )
   await visitor.page.goto(`${url}/project/emberlight`)
   const text = visitor.page.locator('.prose')
-  const isLoaded = (alt: string) =>
-    visitor.page.waitForFunction(
-      `[...document.querySelectorAll('img')].some((image) => image.alt === '${alt}' && image.naturalWidth > 0)`,
-    )
-  for (const alt of ['Build', 'A cave']) await isLoaded(alt)
+  for (const alt of ['Build', 'A cave']) {
+    const image = text.locator(`img[alt="${alt}"]`)
+    await image.scrollIntoViewIfNeeded()
+    await image.evaluate('(image) => image.decode()')
+  }
   const lost = text.getByRole('link', { name: 'A lost image' })
   assert.equal(await lost.getAttribute('href'), `${source.address}/lost.png`)
   await text.getByText('Make a backup of your world first.').waitFor()
