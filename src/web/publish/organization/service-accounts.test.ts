@@ -66,6 +66,7 @@ test('ten minutes after the sign-in, a token needs the password again', async ()
     `${path}?done=service-account-added`,
   )
   const [{ id: account }] = await list()
+  await t.deps.db.updateTable('account').set({ password_hash: 'unused' }).where('id', '=', owner.id).execute()
   t.advance(10 * 60_000)
   const fields = { do: 'token', account, name: 'Release', days: '90', scope: ['VERSION_CREATE'], networks: '' }
   const review = await person.send(path, path, fields)
