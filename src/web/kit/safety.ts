@@ -156,5 +156,14 @@ export function staleFormError(error: Error & { code?: string }): ApiError | und
 export function frameSourcesOf(document: string): string {
   const card = ' data-video="'
   if (!document.includes(card)) return ''
-  return PLAYER_ORIGINS.filter((origin) => document.includes(`${card}${origin}/`)).join(' ')
+  return PLAYER_ORIGINS.filter((origin) => hasInLink(document, `${card}${origin}/`)).join(' ')
+}
+
+/** Texts of users can contain the same characters outside of a tag. */
+function hasInLink(document: string, attribute: string): boolean {
+  for (let at = document.indexOf(attribute); at >= 0; at = document.indexOf(attribute, at + 1)) {
+    const tag = document.lastIndexOf('<', at)
+    if (document.startsWith('<a ', tag) && document.indexOf('>', tag) > at) return true
+  }
+  return false
 }
