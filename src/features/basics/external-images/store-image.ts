@@ -21,23 +21,27 @@ class BlockedMeanwhile extends Error {}
  * an image.
  */
 export async function storeImage(deps: StoreDeps, url: string, fetched: Fetched): Promise<void> {
-  if (fetched.outcome !== 'image') return transaction(deps, (tx) => updateRow(tx, deps, { url, fetched }))
-  const { bytes, ext, contentType } = fetched.image
-  // Each copy has a new key: servers that fetch the same image at the same time do not replace each other's file.
-  const key = `${KEYS}${newId()}${newId()}.${ext}`
   try {
-    await withClaims(deps, {
-      keys: [key],
-      store: () => deps.files.put(key, bytes, { contentType }),
-      commit: () =>
-        transaction(deps, async (tx) => {
-          await updateRow(tx, deps, { url, fetched, key })
-          await dropClaims(tx, [key])
-        }),
-    })
+    if (fetched.outcome === 'image') await storeCopy(deps, url, fetched)
+    else await transaction(deps, (tx) => updateRow(tx, deps, { url, fetched }))
   } catch (error) {
     if (!(error instanceof BlockedMeanwhile)) throw error
   }
+}
+
+async function storeCopy(deps: StoreDeps, url: string, fetched: Fetched & { outcome: 'image' }): Promise<void> {
+  const { bytes, ext, contentType } = fetched.image
+  // Each copy has a new key: servers that fetch the same image at the same time do not replace each other's file.
+  const key = `${KEYS}${newId()}${newId()}.${ext}`
+  await withClaims(deps, {
+    keys: [key],
+    store: () => deps.files.put(key, bytes, { contentType }),
+    commit: () =>
+      transaction(deps, async (tx) => {
+        await updateRow(tx, deps, { url, fetched, key })
+        await dropClaims(tx, [key])
+      }),
+  })
 }
 
 async function updateRow(

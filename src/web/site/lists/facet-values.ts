@@ -69,7 +69,7 @@ function snapshotsOf(taxonomy: Taxonomy): string[] {
   return versions.map(({ value }) => value).filter((value) => !releases.has(value))
 }
 
-/** Returns the release that each snapshot led to, or an empty text for one that has led to none so far. */
+/** Returns the release after each snapshot, or an empty text if it is not released yet. */
 export function releasesOfSnapshots(taxonomy: Taxonomy): Map<string, string> {
   const releases = new Set(releasesOf(taxonomy))
   const found = new Map<string, string>()

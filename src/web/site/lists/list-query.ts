@@ -18,7 +18,7 @@ import { findFacetUse, offeredValues, releasesOfSnapshots } from './facet-values
 import { FACETS, type Facet, type ListRequest, PER_PAGE, SINCE_RELEASE, withoutChoice } from './list-request.ts'
 import type { Hit } from './rows.ts'
 
-/** `snapshotOf`: the release that a snapshot led to; empty if there is none so far. Undefined for other values. */
+/** `snapshotOf`: the release after a snapshot, or an empty text before this release. Only snapshots have it. */
 export type Choice = { value: string; count: number; snapshotOf?: string | undefined }
 
 /** A choice that can be removed from a list, and the number of hits without it. */

@@ -133,8 +133,8 @@ export class RefusedPasskey extends ApiError {
 export type UsedPasskey = { passkey: PasskeyRow; counter: number; isSynced: boolean }
 
 /**
- * Verifies the signature of a passkey, with `accountId` only of a passkey of this account. Of concurrent uses of a challenge, only one succeeds. A counter that did not rise means
- * that somebody copied the authenticator.
+ * Verifies the signature of a passkey. With `accountId`, the passkey must belong to this account. Of concurrent uses of a challenge,
+ * only one succeeds. A counter that did not rise means that somebody copied the authenticator.
  * @throws ApiError `invalid_credentials`
  */
 export async function verifyAssertion(
@@ -178,7 +178,7 @@ async function takeChallenge(
   return challenge
 }
 
-/** Returns the challenge in client data; empty if there is none. The verification repeats this check. */
+/** Returns the challenge that the browser signed, or an empty text if the data is invalid. The library checks it again. */
 function challengeOf(clientData: string): string {
   try {
     const { challenge } = JSON.parse(Buffer.from(clientData, 'base64url').toString())
