@@ -29,6 +29,7 @@ import { createCardHandler } from './project/card.ts'
 import { showDependencies, showUsedBy } from './project/dependencies-page.ts'
 import { sendDownload, sendLatestPack, sendLatestServer } from './project/download.ts'
 import { showGallery } from './project/gallery-page.ts'
+import { sendPackFile, sendPackIndex, sendPackMetafile, sendPackToml } from './project/modpack-files.ts'
 import { showProject } from './project/project-page.ts'
 import { followFromPage, saveFromPage, showSave } from './project/save.ts'
 import { sendStatisticsCsv, showStatistics } from './project/statistics.ts'
@@ -173,6 +174,10 @@ const PROJECT_PAGES: readonly (OpenOptions & { path: string; name: string; show:
   },
   { path: '/statistics.csv', name: 'siteStatisticsCsv', show: sendStatisticsCsv },
   { path: '/latest.mrpack', name: 'siteLatestPack', show: sendLatestPack, cost: COSTS.resolve, shows: false },
+  { path: '/pack.toml', name: 'sitePackToml', show: sendPackToml, cost: COSTS.archive, shows: false },
+  { path: '/index-:version.toml', name: 'sitePackIndex', show: sendPackIndex, budget: 'api', shows: false },
+  { path: '/file-:file.pw.toml', name: 'sitePackMetafile', show: sendPackMetafile, budget: 'api', shows: false },
+  { path: '/file-:file', name: 'sitePackFile', show: sendPackFile, budget: 'api', shows: false },
   { path: '/server.zip', name: 'siteLatestServer', show: sendLatestServer, cost: COSTS.resolve, shows: false },
   { path: '/download', name: 'siteDownload', show: sendDownload, cost: COSTS.resolve, shows: false },
 ]

@@ -14,7 +14,7 @@ import type { PageRequest } from '#web/kit/request.ts'
 import { pathTo } from '#web/ui/page-context.ts'
 import { type SavedPack, withSavedPack } from './saved-pack.ts'
 
-const TOML = 'application/toml; charset=utf-8'
+export const TOML = 'application/toml; charset=utf-8'
 
 /** Sends a client error as a text, and lets all other errors through. */
 export function sendError({ reply }: Pick<PageRequest, 'reply'>, error: unknown): FastifyReply {
@@ -26,19 +26,20 @@ export function sendError({ reply }: Pick<PageRequest, 'reply'>, error: unknown)
     .send(`${error.message}\n`)
 }
 
+/** Sends a file that clients ask for again to learn whether it has changed. */
+export function sendFile({ req, reply, viewer }: PageRequest, type: string, bytes: string | Buffer): FastifyReply {
+  const etag = entityTag(bytes)
+  void reply
+    .header('etag', etag)
+    .header('cache-control', `${viewer === null ? 'public' : 'private'}, max-age=0, must-revalidate`)
+    .header('cross-origin-resource-policy', 'cross-origin')
+  if (isUnchanged(req, reply, etag)) return reply.send()
+  return reply.type(type).send(bytes)
+}
+
 function fileHandler(type: string, write: (request: PageRequest, saved: SavedPack) => Promise<string | Buffer>) {
   return async (request: PageRequest): Promise<FastifyReply> => {
-    const send = withSavedPack(async ({ req, reply, viewer }, saved) => {
-      const bytes = await write(request, saved)
-      const etag = entityTag(bytes)
-      const isPublic = saved.pack.status === 'listed' || saved.pack.status === 'unlisted'
-      void reply
-        .header('etag', etag)
-        .header('cache-control', `${isPublic && viewer === null ? 'public' : 'private'}, max-age=0, must-revalidate`)
-        .header('cross-origin-resource-policy', 'cross-origin')
-      if (isUnchanged(req, reply, etag)) return reply.send()
-      return reply.type(type).send(bytes)
-    })
+    const send = withSavedPack(async (_request, saved) => sendFile(request, type, await write(request, saved)))
     return send(request).catch((error: unknown) => sendError(request, error))
   }
 }

@@ -226,9 +226,15 @@ function download(request: PageRequest, data: ProjectData): Markup {
   return html`<section class="get" aria-labelledby="get-head">
 <div class="for"><strong id="get-head">${heading}</strong>${!isOwnOffer && setupLink}</div>
 ${!offer.isCompatible && html`<p class="small">${language.t('site.get.nearest', { setup: madeFor(request, offer.version) })}</p>`}<a class="${offer.isCompatible ? 'button main' : 'button quiet'}" href="${file.url}" download>${icon(page, 'download')}<span><b>${language.rich('site.get.version', { version: html`<bdi>${offer.version.version_number}</bdi>` })}</b><small><bdi>${file.filename}</bdi> · ${fileSize(language, file.size)}</small></span></a>
-${launcherMenu(page, request.deps, { url: file.url, types: offer.version.project_types })}${offer.version.project_types.includes('modpack') && html`<p class="small"><a href="${pathTo(page, serverPackPath(offer.version.id))}" download>${language.t('site.pack.server')}</a></p>`}
+${launcherMenu(page, request.deps, { url: file.url, types: offer.version.project_types })}${offer.version.project_types.includes('modpack') && packLinks(page, offer, isOwnOffer ? undefined : path)}
 ${required.length > 0 && html`<div><p class="small soft">${language.t('site.get.needs')}</p><ul class="needs">${required}</ul>${archiveLink(page, offer)}</div>`}${!offer.isCompatible && html`<div class="small">${request.personal(notifyOffer({ id: data.view.id, path }))}</div>`}
 </section>`
+}
+
+/** `path`: the page of the project, if the newest version is offered. */
+function packLinks(page: PageContext, { version }: Offer, path: string | undefined): Markup {
+  const { t } = page.language
+  return html`<p class="small"><a href="${pathTo(page, serverPackPath(version.id))}" download>${t('site.pack.server')}</a></p>${path !== undefined && html`<p class="small"><a href="${pathTo(page, `${path}/pack.toml`)}" rel="nofollow">${t('site.pack.packwiz')}</a></p>`}`
 }
 
 function offerHeading({ page }: PageRequest, { setup, isCompatible }: Offer): string {

@@ -1,6 +1,7 @@
 // Writes a lock as the files of a packwiz pack, which launchers install from their address.
 import { hash } from 'node:crypto'
 import { convertInPieces } from '#lib/text/json-pieces.ts'
+import type { PackTarget } from '../answer.ts'
 import { DEFAULT_NAME, DEFAULT_VERSION, loaderKeyOf, type PackDeps, type PackFile } from './pack.ts'
 import type { LockFiles } from './store-lock.ts'
 
@@ -11,16 +12,36 @@ function toml(text: string): string {
 
 const sha256 = (text: string): string => hash('sha256', text)
 
+/** A file in a pack. `source`: the project and the version that contain the file. */
+export type Described = {
+  name: string
+  /** Relative to the folder of the description. */
+  filename: string
+  side: 'both' | 'client' | 'server'
+  url: string
+  sha512: string
+  source?: { projectId: string; versionId: string }
+}
+
 /**
  * Returns the description of a file. Programs find the project and the version in the section `update`; packwiz accepts
  * only the names of updaters that it knows, and the updater of this name reads the API that Depot has.
  */
-export function writeMetafile({ name, filename, url, sha512, client, server, projectId, versionId }: PackFile): string {
-  const side = client === 'unsupported' ? 'server' : server === 'unsupported' ? 'client' : 'both'
+export function writeDescription({ name, filename, side, url, sha512, source }: Described): string {
   const lines = [`name = ${toml(name)}`, `filename = ${toml(filename)}`, `side = "${side}"`]
   const download = ['[download]', `url = ${toml(url)}`, 'hash-format = "sha512"', `hash = "${sha512}"`]
-  const update = ['[update.modrinth]', `mod-id = "${projectId}"`, `version = "${versionId}"`]
-  return `${[...lines, '', ...download, '', ...update].join('\n')}\n`
+  const update =
+    source === undefined
+      ? []
+      : ['', '[update.modrinth]', `mod-id = "${source.projectId}"`, `version = "${source.versionId}"`]
+  return `${[...lines, '', ...download, ...update].join('\n')}\n`
+}
+
+/** Returns the description of a file of a lock. */
+export function writeMetafile(file: PackFile): string {
+  const { name, filename, url, sha512, client, server, projectId, versionId } = file
+  const side = client === 'unsupported' ? 'server' : server === 'unsupported' ? 'client' : 'both'
+  return writeDescription({ name, filename, side, url, sha512, source: { projectId, versionId } })
 }
 
 /** Path of the description of a file in the pack. */
@@ -38,25 +59,39 @@ export function pathByContent(file: PackFile): string {
   return `${file.folder}/${file.slug}.${sha256(writeMetafile(file)).slice(0, 16)}.pw.toml`
 }
 
-export async function writeIndex(files: readonly PackFile[], { pathOf } = LOCK_NAMES): Promise<string> {
-  const sections = await convertInPieces(files, (file) =>
-    [
-      '[[files]]',
-      `file = ${toml(pathOf(file))}`,
-      `hash = "${sha256(writeMetafile(file))}"`,
-      'metafile = true',
-      '',
-    ].join('\n'),
-  )
+/** Returns the index of a lock. */
+export function writeIndex(files: readonly PackFile[], { pathOf } = LOCK_NAMES): Promise<string> {
+  return writeIndexOf(files, (file) => ({ path: pathOf(file), text: writeMetafile(file) }))
+}
+
+/** Returns an index of descriptions: the path and the text of each. */
+export async function writeIndexOf<F>(
+  files: readonly F[],
+  describe: (file: F) => { path: string; text: string },
+): Promise<string> {
+  const sections = await convertInPieces(files, (file) => {
+    const { path, text } = describe(file)
+    return ['[[files]]', `file = ${toml(path)}`, `hash = "${sha256(text)}"`, 'metafile = true', ''].join('\n')
+  })
   return `hash-format = "sha256"\n\n${sections.join('\n')}`
 }
 
+/** Returns `pack.toml` of a lock. */
 export async function writePack(
   deps: Pick<PackDeps, 'resolving'>,
   { target }: Pick<LockFiles, 'target'>,
   files: readonly PackFile[],
   names = LOCK_NAMES,
 ): Promise<string> {
+  return writePackOf(deps, target, { file: names.index, text: await writeIndex(files, names) })
+}
+
+/** Returns `pack.toml` with the name and the hash of an index. */
+export function writePackOf(
+  deps: Pick<PackDeps, 'resolving'>,
+  target: PackTarget,
+  index: { file: string; text: string },
+): string {
   const { name, version, loaders, loader_version: loaderVersion, game_versions } = target
   const loader = loaderKeyOf(deps, loaders, 'packwiz')
   const gameVersion = game_versions[0]
@@ -72,9 +107,9 @@ export async function writePack(
     'pack-format = "packwiz:1.1.0"',
     '',
     '[index]',
-    `file = ${toml(names.index)}`,
+    `file = ${toml(index.file)}`,
     'hash-format = "sha256"',
-    `hash = "${sha256(await writeIndex(files, names))}"`,
+    `hash = "${sha256(index.text)}"`,
     '',
     '[versions]',
     ...versions,

@@ -2,11 +2,9 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import { isNotBlocked } from '#features/catalogue/contents/blocked-contents.ts'
-import { sourceOf } from '#features/catalogue/versions/files/archive-entries.ts'
-import { type PackIndex, readPackIndex } from '#features/catalogue/versions/files/content-pack.ts'
+import type { PackIndex } from '#features/catalogue/versions/files/content-pack.ts'
 import type { CachedVersion } from '#features/catalogue/versions/lookup/version-cache.ts'
 import { versionVisibleTo } from '#features/catalogue/versions/policy.ts'
-import { fileContext } from '#features/catalogue/versions/publish/prepare-files.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
 import { fileNameKey } from '#lib/text/file-names.ts'
 import { viewOf } from '#lib/text/json-bytes.ts'
@@ -14,8 +12,9 @@ import { MIB } from '#lib/text/sizes.ts'
 import { isContainedPath } from '#platform/archives/inspect-archive.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
-import { type Archive, type ArchivedFile, checkLimits } from './choose-files.ts'
-import { README, startHint } from './server-pack.ts'
+import { type Archive, type ArchivedFile, checkLimits } from '../archive/choose-files.ts'
+import { README, startHint } from '../archive/server-pack.ts'
+import { getPackFile, type Modpack, type ModpackFile, openModpack, targetOfIndex } from './open-modpack.ts'
 
 /** The folders of a pack that a server gets; files of the later one replace those of the earlier one. */
 const FOLDERS = ['overrides', 'server-overrides']
@@ -24,23 +23,15 @@ const OVERRIDES_MAX = 8192
 const ENTRY_BYTES_MAX = 64 * MIB
 const OVERRIDES_BYTES_MAX = 1024 * MIB
 
-type PackFile = { sha512: string; storage_key: string; size_bytes: number; filename: string }
-type ReadablePack = Parameters<typeof readPackIndex>[0]
-
 /**
  * Returns the server side of the primary file of a version. Files that are not in this catalogue are listed in the text.
  * @throws ApiError 404 if the file is not a content pack, or a server needs nothing of it; `invalid_input` beyond the limits.
  */
 export async function chooseModpackServer(deps: Deps, version: CachedVersion, caller: string): Promise<Archive> {
-  const pack = await findPackFile(deps.db, version.id)
-  if (pack === undefined) throw notFound('file')
-  const opened = await deps.archives.reopen(sourceOf(deps.files, pack), { caller })
-  const { ownOrigins } = fileContext(deps, { columns: { loaders: [] }, fields: {} })
-  const options = { rules: deps.fileRules.content_packs, ownOrigins, field: 'id' }
-  const index = opened.readable ? await readPackIndex(opened, options) : undefined
-  if (!opened.readable || index === undefined) throw notFound('file')
+  const pack = await getPackFile(deps.db, version.id)
+  const { archive, index } = await openModpack(deps, pack, caller)
   const at = new Date(viewOf(version).date_published)
-  const overrides = listOverrides(opened, pack, at)
+  const overrides = listOverrides(archive, pack, at)
   const needed = index.files.filter(
     ({ path, env }) => env?.server !== 'unsupported' && !overrides.has(fileNameKey(path)),
   )
@@ -75,18 +66,12 @@ export async function chooseModpackServer(deps: Deps, version: CachedVersion, ca
   return { files, texts, versions: [...versions.values()], etag }
 }
 
-function findPackFile(db: Db, versionId: string): Promise<PackFile | undefined> {
-  return db
-    .selectFrom('file')
-    .select(['sha512', 'storage_key', 'size_bytes', 'filename'])
-    .where('version_id', '=', versionId)
-    .where('is_primary', '=', true)
-    .where(isNotBlocked())
-    .executeTakeFirst()
-}
-
 /** Returns the override files of the server by their key, and leaves out paths that would leave the folder of the server. */
-function listOverrides(pack: ReadablePack, { storage_key, sha512 }: PackFile, at: Date): Map<string, ArchivedFile> {
+function listOverrides(
+  pack: Modpack['archive'],
+  { storage_key, sha512 }: ModpackFile,
+  at: Date,
+): Map<string, ArchivedFile> {
   const files = new Map<string, ArchivedFile>()
   for (const folder of FOLDERS)
     for (const { name: entry, sizeBytes } of pack.entries) {
@@ -124,15 +109,7 @@ async function listStored(db: Db, hashes: readonly string[]): Promise<Map<string
 
 /** Returns the text about the start, with the files that the user must download. */
 function textOf(deps: Deps, index: PackIndex, missing: PackIndex['files']): string {
-  const { minecraft = '', ...loaders } = index.dependencies
-  const [key, loaderVersion] = Object.entries(loaders)[0] ?? []
-  const loader = Object.entries(deps.resolving.pack_loaders).find(([, { mrpack }]) => mrpack === key)?.[0]
-  const hint = startHint(deps, {
-    name: index.name,
-    loaders: key === undefined || loader === undefined ? [] : [loader],
-    loader_version: loaderVersion ?? null,
-    game_versions: [minecraft],
-  })
+  const hint = startHint(deps, targetOfIndex(deps, index))
   if (missing.length === 0) return hint
   const lines = missing.map(({ path, downloads }) => `${path}: ${downloads[0]}`)
   return [hint, 'Also download these files, which are not on this site, into the named paths:', '', ...lines, ''].join(
