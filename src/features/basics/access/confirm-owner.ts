@@ -5,8 +5,8 @@ import type { Viewer } from '#features/basics/access/viewer.ts'
 export type OwnerProof = { password?: string | undefined; code?: string | undefined; passkey?: string | undefined }
 
 /**
- * Confirms that the request comes from the owner of the viewer's account: by its password and two-factor code, by a
- * passkey, or because the session confirmed them within the last 10 minutes. A successful check confirms the session.
+ * Confirms that the request comes from the owner of the viewer's account: by its password and two-factor code (without a
+ * password, by the code), by a passkey, or because the session confirmed them within the last 10 minutes. A successful check confirms the session.
  * @throws ApiError 401 with `details.field` `password` or `code` if one is missing, `invalid_credentials` if one is
  * wrong, `ratelimit_error` after 10 wrong attempts.
  */

@@ -4,7 +4,7 @@ import Type from 'typebox'
 import { hasSecondFactor } from '#features/basics/access/accounts.ts'
 import type { OwnerProof } from '#features/basics/access/confirm-owner.ts'
 import { ICON_BYTES_MAX, type IconOwner, replaceIcon, setIcon } from '#features/basics/images/icons.ts'
-import { confirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
+import { confirmOwner, hasPassword } from '#features/people/accounts/credentials/confirm-owner.ts'
 import { CodeField, PasswordField } from '#features/people/accounts/requests.ts'
 import { isConfirmed } from '#features/people/accounts/sessions/queries.ts'
 import type { AccountRow } from '#features/people/users/queries.ts'
@@ -66,22 +66,24 @@ export function pictureCommands(ownerOf: (deps: Deps) => IconOwner) {
   }
 }
 
-/** The fields that confirm the owner of an account: the password, and the code if two-factor sign-in is on. */
+/** The fields that confirm the owner of an account: the password, and the code if two-factor sign-in is on. Accounts without a password
+ * confirm with the code or a passkey, or at their provider. */
 export function proofFields(page: PageContext, of: { account: AccountRow; hint?: string } & Refused): Markup {
   const { t } = page.language
   const { account } = of
   const autocomplete = 'current-password'
   const passkey = account.passkey_count > 0 && passkeyButton(page, { label: t('passkey.confirm') })
-  // A user without a password confirms in another way.
-  if (account.password_hash === null && account.code_host_id === null) {
+  const code = hasSecondFactor(account) && codeField(page, t('security.code'), of)
+  if (!hasPassword(account)) {
+    if (code !== false || passkey !== false) return html`${code}${passkey}`
     const link = (text: Part) => html`<a href="${pathTo(page, PATHS.security)}">${text}</a>`
-    return passkey !== false ? passkey : html`<p class="soft">${page.language.rich('confirm.elsewhere', { link })}</p>`
+    return html`<p class="soft">${page.language.rich('confirm.elsewhere', { link })}</p>`
   }
   const label = account.password_hash === null ? t('confirm.token') : t('field.password')
   // Password managers need the username.
   return html`<input type="text" name="username" value="${account.username}" autocomplete="username" hidden readonly>
 ${passwordField(page, { name: 'password', label, hint: of.hint, autocomplete, errors: errorsOf(of) })}
-${hasSecondFactor(account) && codeField(page, t('security.code'), of)}
+${code}
 ${passkey}`
 }
 
@@ -96,33 +98,33 @@ export function proofOf(field: (name: string) => string): OwnerProof {
 export const isProofRefused = ({ status }: FormRefusal): boolean => status === 401 || status === 429
 
 const Proof = Type.Object({ password: PasswordField, code: Type.Optional(CodeField) })
+const ProofByCode = Type.Object({ code: CodeField })
 
 /** Checks the password, which users must enter again before they change who owns the account. */
-export async function confirm({ accounts, viewer, field }: OwnRequest): Promise<Outcome> {
+export async function confirm({ accounts, account, viewer, field }: OwnRequest): Promise<Outcome> {
   const proof = proofOf(field)
-  const { passkey } = proof
-  await confirmOwner(accounts, viewer, passkey === undefined ? checkValues(Proof, { password: '', ...proof }) : proof)
+  if (proof.passkey !== undefined) await confirmOwner(accounts, viewer, proof)
+  else if (hasPassword(account)) await confirmOwner(accounts, viewer, checkValues(Proof, { password: '', ...proof }))
+  else await confirmOwner(accounts, viewer, checkValues(ProofByCode, { code: '', ...proof }))
   return {}
 }
 
 /** Whether the user has confirmed lately that they own the account. */
 export const hasConfirmed = ({ deps, viewer }: OwnRequest): Promise<boolean> => isConfirmed(deps.db, viewer, deps.now())
 
-export type ProofQuestion = { hasCode: boolean; hasPasskey: boolean } | undefined
-
 /**
- * Returns the password field of a confirmation, or undefined if the session has confirmed its owner lately: the commands
- * then accept the form without a password.
+ * Returns `proofFields` for a form with other fields, or nothing if the session has confirmed its owner lately: the commands
+ * then accept the form without a proof.
  */
-export async function proofQuestion(request: OwnRequest, { refusal }: Refused = {}): Promise<ProofQuestion> {
+export async function proofPart(
+  request: OwnRequest,
+  { refusal }: Refused,
+  hint = request.t('work.your-password.why'),
+): Promise<Part> {
   const isRefused = refusal !== undefined && isProofRefused(refusal)
-  return !isRefused && (await hasConfirmed(request)) ? undefined : questionOf(request.account)
+  if (!isRefused && (await hasConfirmed(request))) return null
+  return proofFields(request.page, { account: request.account, hint, refusal })
 }
-
-const questionOf = (account: AccountRow): ProofQuestion => ({
-  hasCode: hasSecondFactor(account),
-  hasPasskey: account.passkey_count > 0,
-})
 
 /** Asks for the password again, for a page with the command `confirm`. */
 export function confirmForm(
@@ -132,11 +134,11 @@ export function confirmForm(
   const { t } = page.language
   const { account } = of
   const linked = of.providers.filter(({ id }) => account.sign_in_providers.includes(id))
-  const hasPassword = account.password_hash !== null || account.code_host_id !== null
+  const hasText = hasPassword(account) || hasSecondFactor(account)
   const content = html`${proofFields(page, of)}
-<div><button class="main" name="do" value="confirm"${attributes({ hidden: !hasPassword })}>${t('confirm.send')}</button></div>`
-  const isForm = hasPassword || account.passkey_count > 0
+<div><button class="main" name="do" value="confirm"${attributes({ hidden: !hasText })}>${t('confirm.send')}</button></div>`
+  const isForm = hasText || account.passkey_count > 0
   return html`<p class="soft">${t(account.password_hash === null ? 'confirm.owner' : 'confirm.text')}</p>
 ${isForm && form(page, { action: pathTo(page, of.path), content })}
-${!hasPassword && !hasSecondFactor(account) && providerButtons(page, { providers: linked, purpose: 'confirm', returnTo: of.path })}`
+${!hasText && providerButtons(page, { providers: linked, purpose: 'confirm', returnTo: of.path })}`
 }

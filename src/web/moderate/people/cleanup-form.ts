@@ -22,7 +22,7 @@ import { listReplies } from '#features/community/moderation/replies/queries.ts'
 import { createConfirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
 import { invalidInput } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
-import { proofOf, proofQuestion } from '#web/account/settings/settings-views.ts'
+import { proofOf, proofPart } from '#web/account/settings/settings-views.ts'
 import { showConfirmation } from '#web/kit/forms/confirm.ts'
 import { limitsOf } from '#web/kit/forms/fields.ts'
 import type { FormState, Outcome } from '#web/kit/forms/form-page.ts'
@@ -91,7 +91,7 @@ export async function showCleanupForm(
     path,
     cancel: path,
     button: t('moderate.cleanup.button', values),
-    password: planNeedsProof(cleanup, plan) ? await proofQuestion(request, form) : undefined,
+    proof: planNeedsProof(cleanup, plan) && (await proofPart(request, form)),
     fields: [
       hiddenField('action', cleanup.action),
       targets.map(({ id }) => hiddenField('ids', id)),

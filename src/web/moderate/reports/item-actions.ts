@@ -12,7 +12,7 @@ import { endLostAccess } from '#features/people/revocation/end-access.ts'
 import { ApiError, validationError } from '#lib/errors.ts'
 import { characterCount, isBlank } from '#lib/text/text-rules.ts'
 import { DAY_MS } from '#lib/time.ts'
-import { type ProofQuestion, proofFields, proofOf, proofQuestion } from '#web/account/settings/settings-views.ts'
+import { proofOf, proofPart } from '#web/account/settings/settings-views.ts'
 import { type FormState, type Outcome, stateOf } from '#web/kit/forms/form-page.ts'
 import { checkValues } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
@@ -105,14 +105,14 @@ export async function actionsPart(request: OwnRequest, data: ReportData, state: 
 ${form(page, { action, className: 'stack', content: content(own) })}</details>
 `
   }
-  const question = isAdmin(request.viewer) ? await proofQuestion(request, state) : undefined
+  const proof = isAdmin(request.viewer) && (await proofPart(request, state))
   const hasAccount = owner?.kind === 'user' && record?.suspended !== true
   const content = html`${part('hide', t('reports.hide'), (own) => hideFields(page, data, own))}${
     project?.thread_id != null && part('tell', t('reports.tell'), (own) => tellFields(page, own))
   }${
     hasAccount &&
     (isAdmin(request.viewer)
-      ? part('suspend', t('reports.suspend', { name: owner.name }), (own) => suspendFields(request, own, question))
+      ? part('suspend', t('reports.suspend', { name: owner.name }), (own) => suspendFields(request, own, proof))
       : part('ask', t('reports.suspend.ask', { name: owner.name }), (own) => askFields(page, own)))
   }`
   return section({ id: 'actions', title: t('reports.actions'), content })
@@ -153,11 +153,11 @@ function tellFields(page: PageContext, state: FormState): Part {
   return html`${area}<div class="line"><button name="do" value="tell">${icon(page, 'send')}${t('reports.reply.send')}</button></div>`
 }
 
-function suspendFields({ page, t, account }: OwnRequest, state: FormState, question: ProofQuestion): Part {
+function suspendFields({ page, t }: OwnRequest, state: FormState, proof: Part): Part {
   const { errors } = state
   return html`${textArea(page, { name: 'reason', label: t('ops.suspend.reason'), hint: t('ops.suspend.reason.hint'), value: state.text('reason'), maxLength: 1000, rows: 3, errors })}
 ${textField(page, { name: 'days', label: t('ops.suspend.days'), hint: t('ops.suspend.days.hint'), value: state.text('days'), isOptional: true, inputMode: 'numeric', errors })}
-${question !== undefined && proofFields(page, { account, hint: t('work.your-password.why'), refusal: state.refusal })}
+${proof}
 <div class="line"><button class="danger" name="do" value="suspend">${t('ops.account.suspend')}</button></div>`
 }
 

@@ -11,7 +11,7 @@ import { endLostAccess } from '#features/people/revocation/end-access.ts'
 import { type AccountRow, getAccountByName } from '#features/people/users/queries.ts'
 import { UserPatch } from '#features/people/users/requests.ts'
 import { updateUser } from '#features/people/users/update-user.ts'
-import { proofOf, proofQuestion } from '#web/account/settings/settings-views.ts'
+import { proofOf, proofPart } from '#web/account/settings/settings-views.ts'
 import { showConfirmation } from '#web/kit/forms/confirm.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
 import { checkValues } from '#web/kit/forms/read-form.ts'
@@ -85,7 +85,7 @@ async function showDecision(
     button: of.button(request, data),
     cancel: back,
     isDanger: of.isDanger ?? true,
-    password: await proofQuestion(request, form),
+    proof: await proofPart(request, form),
     fields: [errorSummary(request.page, form.errors), await of.fields?.(request, data, form)],
   }
   return showConfirmation(request, question, form)

@@ -8,7 +8,7 @@ import { removePublisher } from '#features/community/trusted-publishers/remove-p
 import { NewPublisher } from '#features/community/trusted-publishers/requests.ts'
 import { createConfirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
 import { parseId } from '#lib/ids.ts'
-import { proofQuestion } from '#web/account/settings/settings-views.ts'
+import { proofPart } from '#web/account/settings/settings-views.ts'
 import { fields } from '#web/kit/forms/fields.ts'
 import type { FormState, Outcome } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
@@ -16,10 +16,9 @@ import { timeAgo } from '#web/ui/format.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { formPart } from '#web/ui/parts/actions.ts'
-import { buttonForm, passwordField, selectField, textField } from '#web/ui/parts/fields.ts'
+import { buttonForm, selectField } from '#web/ui/parts/fields.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'
 import { note } from '#web/ui/parts/lists.ts'
-import { passkeyButton } from '#web/ui/parts/passkey.ts'
 
 const NAME = { autocomplete: 'off', isName: true } as const
 const FIELDS = fields(NewPublisher, {
@@ -96,8 +95,8 @@ ${isEditable && buttonForm(page, { action: pathTo(page, path), text: t('publishe
 
 async function newPublisher(request: OwnRequest, state: FormState, { overview, name, path }: Shown): Promise<Markup> {
   const { page } = request
-  const question = await proofQuestion(request, state)
   const { t } = page.language
+  const proof = await proofPart(request, state, t('publishers.password.hint'))
   const choices = overview.issuers.map(({ issuer, name: label }) => ({
     value: issuer,
     label,
@@ -105,9 +104,7 @@ async function newPublisher(request: OwnRequest, state: FormState, { overview, n
   }))
   const content = html`${selectField(page, { name: 'issuer', label: t('publishers.issuer'), choices, errors: state.errors })}
 ${FIELDS.controls(page, state)}
-${question !== undefined && passwordField(page, { name: 'password', label: t('work.your-password'), hint: t('publishers.password.hint'), autocomplete: 'current-password', errors: state.errors })}
-${question?.hasCode === true && textField(page, { name: 'code', label: t('work.your-code'), value: '', autocomplete: 'one-time-code', isCode: true, errors: state.errors })}
-${question?.hasPasskey === true && passkeyButton(page, { label: t('passkey.confirm') })}
+${proof}
 <div class="line"><button class="main" name="do" value="add">${t('publishers.add')}</button></div>`
   const of = { id: 'new-publisher', title: t('publishers.new'), text: t('publishers.may', { name }) }
   return formPart(page, { ...of, path, content })

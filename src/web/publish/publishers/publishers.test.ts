@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { testApp } from '#test/support/app/test-app.ts'
 import { teamFactories } from '#test/support/factories/team-factories.ts'
-import { PASSWORD } from '#test/support/http/account-steps.ts'
+import { makeMember, PASSWORD } from '#test/support/http/account-steps.ts'
 import { assertLeads, assertSays, visitor } from '#test/support/http/visitor.ts'
 
 const ISSUER = 'https://builds.example'
@@ -44,7 +44,7 @@ test('a member adds and removes a trusted publisher, after the page has said wha
 })
 
 test('the page asks for the password of a session that was not confirmed recently', async () => {
-  const member = await t.make.account()
+  const member = await makeMember(t)
   const own = await t.make.project({ owner: member })
   await t.deps.db.updateTable('session').set({ confirmed_at: null }).where('account_id', '=', member.id).execute()
   const person = visitor(t, member.token)

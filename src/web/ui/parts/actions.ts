@@ -2,10 +2,9 @@
 
 import { attributes, html, type Markup, type Part } from '../html.ts'
 import { icon, type PageContext, pathTo } from '../page-context.ts'
-import { buttonForm, type FormErrors, form, passwordField, textField } from './fields.ts'
+import { buttonForm, type FormErrors, form, textField } from './fields.ts'
 import { sheetPart } from './frame.ts'
 import { note } from './lists.ts'
-import { passkeyButton } from './passkey.ts'
 
 /**
  * Renders the save bar, the last child of its form. The script shows the unsaved changes in it. `command` is the value of
@@ -73,8 +72,8 @@ export type Confirmation = {
   instead?: { text: Part; href: string; label: string }
   /** Name that the user types to confirm. The field is `name`. */
   typed?: string
-  /** Whether the command needs the password and a code, or a passkey. The fields are `password`, `code`, `passkey`. */
-  password?: { hasCode: boolean; hasPasskey: boolean } | undefined
+  /** The fields in which the user proves that the account is theirs. */
+  proof?: Part
   /** More fields, such as a reason. */
   fields?: Part
   command?: string
@@ -84,12 +83,10 @@ export type Confirmation = {
 /** Renders a confirmation page: consequences, the safer alternative, typed name, Cancel and the button. */
 export function confirmation(page: PageContext, of: Confirmation): Markup {
   const { t } = page.language
-  const { errors = [], typed, password, instead } = of
+  const { errors = [], typed, instead } = of
   const content = html`${of.fields}
 ${typed !== undefined && textField(page, { name: 'name', label: t('work.type-name', { name: typed }), autocomplete: 'off', isName: true, errors })}
-${password !== undefined && passwordField(page, { name: 'password', label: t('work.your-password'), hint: t('work.your-password.why'), autocomplete: 'current-password', errors })}
-${password?.hasCode === true && textField(page, { name: 'code', label: t('work.your-code'), autocomplete: 'one-time-code', isCode: true, errors })}
-${password?.hasPasskey === true && passkeyButton(page, { label: t('passkey.confirm') })}
+${of.proof}
 <div class="line"><a class="button" href="${of.cancel}">${t('work.cancel')}</a><button class="${of.isDanger === false ? 'main' : 'danger'}" name="do" value="${of.command ?? 'confirm'}">${of.button}</button></div>`
   return html`<div class="slip sheet">
 <h1>${of.title}</h1>

@@ -90,7 +90,7 @@ test('a confirmation page asks for the name and the password, and Cancel comes f
       cancel: '/y',
       instead: { text: HOSTILE, href: '/z', label: HOSTILE },
       typed: HOSTILE,
-      password: { hasCode: true, hasPasskey: true },
+      proof: html`<input type="password" name="password">`,
       errors: [{ field: 'name', message: HOSTILE }],
     }),
   )

@@ -113,6 +113,29 @@ test('with two-factor authentication, a code is required in addition to the pass
   assert.equal((await read(member)).has_totp, false)
 })
 
+test('an account without a password confirms with a code of its authenticator app', async () => {
+  const member = await makeMember(t)
+  const { secret } = await enableTwoFactor(t, member)
+  await forget(member)
+  await t.deps.db.updateTable('account').set({ password_hash: null }).where('id', '=', member.id).execute()
+  t.deps.cache.clear()
+  const change = (proof: object) => t.as(member).patch(EMAIL, { email: `code-${member.id}@example.org`, ...proof })
+  assertError(await change({}), 401, 'unauthorized', 'code')
+  assertError(await change({ code: '000000x' }), 401, 'invalid_credentials')
+  assertError(await change({ password: PASSWORD, code: totpCode(t, secret) }), 401, 'invalid_credentials')
+  const browser = visitor(t, member.token)
+  const page = await browser.get('/account/security')
+  assertSays(page, 200, 'Code or backup code')
+  assert.doesNotMatch(page.body, /type="password"/)
+  const confirmed = await browser.post('/account/security', {
+    ...hiddenFields(page, '/account/security'),
+    do: 'confirm',
+    code: totpCode(t, secret),
+  })
+  assertLeads(confirmed, '/account/security')
+  assert.equal((await change({})).statusCode, 204)
+})
+
 test('guessing the password is limited in each session, and blocks neither another session nor a sign-in', async () => {
   const member = await makeStale()
   const guess = (n: number) => t.as(member).delete(`/v3/user/${member.id}`, { password: `guess number ${n}` })

@@ -28,14 +28,18 @@ export async function confirmOwner(deps: AccountDeps, viewer: Viewer, proof: Own
     await guard.forgive(confirmationGuess(viewer))
     return markConfirmed(db, viewer, now())
   }
-  if (password === undefined) {
-    if (await isConfirmed(db, viewer, now())) return
-    throw missing('password', 'Enter the password of your account again')
-  }
   const account = await getAccount(db, viewer.id)
-  const wrong = account.password_hash === null ? 'The token does not belong to your account' : 'The password is wrong'
+  const isByCode = !hasPassword(account) && hasSecondFactor(account)
+  if (password === undefined && (!isByCode || code === undefined)) {
+    if (await isConfirmed(db, viewer, now())) return
+    throw isByCode
+      ? missing('code', 'Enter a code of your authenticator app')
+      : missing('password', 'Enter the password of your account again')
+  }
+  const wrong = wrongText(account)
   const guess = confirmationGuess(viewer)
-  await guard.attempt(guess, wrong, async () => (await isOwners(deps, account, password, viewer)) || undefined)
+  if (password !== undefined)
+    await guard.attempt(guess, wrong, async () => (await isOwners(deps, account, password, viewer)) || undefined)
   if (hasSecondFactor(account)) {
     if (code === undefined && (await isConfirmed(db, viewer, now()))) return
     if (code === undefined) throw missing('code', 'Two-factor sign-in is enabled. Enter a code as well.')
@@ -60,6 +64,15 @@ async function isOwners(
   if (account.password_hash !== null) return passwords.verify(account.password_hash, password, caller)
   const { code_host_id: hostId } = account
   return hostId !== null && (await codeHost?.identify(password)) === hostId
+}
+
+/** Whether the owner confirms with a text: a password, or a token of the linked code host. Others sign in with a provider or a passkey. */
+export const hasPassword = ({ password_hash, code_host_id }: AccountRow): boolean =>
+  password_hash !== null || code_host_id !== null
+
+function wrongText({ password_hash, code_host_id }: AccountRow): string {
+  if (password_hash !== null) return 'The password is wrong'
+  return code_host_id === null ? 'Your account has no password' : 'The token does not belong to your account'
 }
 
 function missing(field: 'password' | 'code', message: string): ApiError {
