@@ -115,6 +115,8 @@ async function routesOf({ server: { url }, token, ids }: FilledServer): Promise<
     'update check, 100 hashes': { request: `POST /v3/version_files/update ${JSON.stringify(check)}` },
     'versions by 100 hashes': { request: `POST /v3/version_files ${JSON.stringify({ hashes, algorithm: 'sha1' })}` },
     search: { request: '/v3/search?limit=20' },
+    'page of a project': { request: '/mod/bench-0' },
+    'page of a list': { request: '/mods' },
   }
 }
 

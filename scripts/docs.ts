@@ -6,6 +6,7 @@ import { execFileSync } from 'node:child_process'
 import { copyFileSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, posix, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { type ReferencePage, referenceMarkdown } from './reference-markdown.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const SITE = join(ROOT, 'docs-site')
@@ -59,6 +60,15 @@ function stagePages(): void {
   }
 }
 
+const reference: readonly ReferencePage[] = referenceMarkdown(JSON.parse(read('docs/generated/openapi.json')))
+
+/** Writes the pages of the reference of the API. */
+function stageReference(): void {
+  const folder = join(PAGES, 'api/reference')
+  mkdirSync(folder, { recursive: true })
+  for (const { slug, markdown } of reference) writeFileSync(join(folder, `${slug}.md`), markdown)
+}
+
 function copy(path: string, place: string): void {
   const target = join(PAGES, place)
   mkdirSync(dirname(target), { recursive: true })
@@ -87,10 +97,15 @@ function sidebar(): Item[] {
           return { text, link: `/${[place.replace(/\.md$/, ''), ...anchor].join('#')}` }
         }),
     }))
+    if (reader === 'api') items.unshift({ text: 'Operations and objects', items: referenceItems() })
     const text = /^# (.+)$/m.exec(head)?.[1] ?? reader
     return { text, link: `/${reader}/`, collapsed: true, items }
   })
   return [{ text: 'FAQ', link: '/faq' }, ...groups, { text: 'Changelog', link: '/project/CHANGELOG' }]
+}
+
+function referenceItems(): { text: string; link: string }[] {
+  return reference.map(({ slug, title }) => ({ text: title, link: `/api/reference/${slug === 'index' ? '' : slug}` }))
 }
 
 /** Returns the links of the built pages that lead to no file or to no element. VitePress does not check anchors. */
@@ -132,6 +147,7 @@ const outDir = resolve(values.out)
 const { version } = JSON.parse(read('package.json')) as { version: string }
 install()
 stagePages()
+stageReference()
 mkdirSync(join(WORK, '.vitepress'), { recursive: true })
 copyFileSync(join(SITE, 'config.mjs'), join(WORK, '.vitepress/config.mjs'))
 // The compiler of the generator must not read that of Depot.

@@ -187,6 +187,7 @@ export const LAYERS: readonly Layer[] = [
       kit: 'Handles the requests of pages: session, page cache, forms, errors, paths ([site.md](site.md))',
       account: 'Sign-in, consent and settings ([pages.md](pages.md))',
       site: 'The public pages: home, lists, projects, people ([site.md](site.md))',
+      reference: 'The reference of the API, from its description',
       publish: 'Pages for publishers ([site.md](site.md))',
       moderate: 'Pages for moderators ([site.md](site.md))',
       operate: 'Pages for operators ([administration.md](../operators/administration.md))',

@@ -54,6 +54,11 @@ test('limits hold at each side of each bound, counted in characters', () => {
   assert.equal(problem('abcde'), undefined)
   assert.match(problem('abcdef') ?? '', /at most 5/)
   assert.match(rules.textProblem('', { min: 1, max: 2 }) ?? '', /at least 1 character long/)
+  assert.match(
+    rules.textProblem('live \u202eevil', { max: 20, isName: true }) ?? '',
+    /must not contain characters that reorder text/,
+  )
+  assert.equal(rules.textProblem('\u200fשלום', { max: 20, isName: true }), undefined)
 })
 
 test('text that shows nothing is blank', () => {

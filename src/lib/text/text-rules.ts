@@ -53,6 +53,9 @@ export function isBlank(text: string): boolean {
   return !VISIBLE.test(text)
 }
 
+/** Embeddings, overrides and isolates of direction: with them, a name looks like another name. Marks of direction are allowed. */
+const REORDERING = /[\u202a-\u202e\u2066-\u2069]/
+
 /** Whether PostgreSQL can store the text, in a text column or in JSON: no NUL, no half of a surrogate pair. */
 export function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed()
@@ -66,6 +69,8 @@ export type TextLimits = {
   max: number
   /** Whether to reject blank text. */
   visible?: boolean
+  /** Whether to reject characters that reorder the text, as names of things need. */
+  isName?: boolean
 }
 
 /** Returns the problem of `text` as a predicate that follows the field name; undefined if the text is valid. */
@@ -77,6 +82,7 @@ export function textProblem(text: string, limits: TextLimits): string | undefine
   if (length !== undefined && length > limits.max) return `must be at most ${limits.max} characters long`
   if (!isStorable(text)) return UNSTORABLE
   if (limits.visible === true && isBlank(text)) return 'must not be blank'
+  if (limits.isName === true && REORDERING.test(text)) return 'must not contain characters that reorder text'
   return undefined
 }
 

@@ -154,7 +154,7 @@ function forUser(
     const { viewer, deps } = request
     const account = viewer === null ? undefined : await findAccount(deps.db, viewer.id)
     if (viewer !== null && account !== undefined) return handler({ ...request, viewer, account })
-    requireToken(request.req)
+    // Without the token, which a sign-out in another tab deletes: nothing changes, and forms of other sites are refused before.
     return whenSignedOut(request)
   }
 }

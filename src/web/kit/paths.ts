@@ -9,6 +9,7 @@ import { type PageContext, pathTo } from '#web/ui/page-context.ts'
 export const PATHS = {
   ...MAIL_PAGES,
   authorize: AUTHORIZE_PAGE,
+  reference: '/docs',
   signInCode: '/account/sign-in/code',
   signInProvider: '/account/sign-in/provider',
   signOut: '/account/sign-out',

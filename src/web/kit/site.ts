@@ -51,7 +51,7 @@ export function createSite({ config }: Pick<Deps, 'config'>): Site {
     ...(config.site.isServed ? { search: { action: PATHS.search, suggestions: PATHS.suggestions } } : {}),
     footer: [
       ...(config.site.docsUrl === undefined ? [] : [{ path: config.site.docsUrl, label: documentationLabel }]),
-      ...(config.site.isServed ? [{ path: '/docs/swagger-ui', label: apiLabel }] : []),
+      ...(config.site.isServed ? [{ path: PATHS.reference, label: apiLabel }] : []),
     ],
   }
 }

@@ -14,6 +14,7 @@ import type { Area, PageRequest, WebDeps } from '#web/kit/request.ts'
 import { requireToken } from '#web/kit/safety.ts'
 import { cachedPageSource } from '#web/kit/send-page.ts'
 import { OPERATOR_TEXTS } from '#web/kit/site.ts'
+import { referencePages } from '#web/reference/reference-pages.ts'
 import { pathTo } from '#web/ui/page-context.ts'
 import { showAdvisory } from './advisory/advisory-page.ts'
 import { feedPages } from './feeds/routes.ts'
@@ -97,6 +98,7 @@ export function sitePages(app: App, web: WebDeps): void {
         api: 'getInstance getInstancePage',
         cached: 'until-changed',
       })
+    referencePages(pages)
     movedPages(pages, taxonomy)
     const showMissing = async ({ req, reply, page, pageRoutes }: PageRequest) => {
       const path = pageRoutes.withoutSlash(req)

@@ -88,6 +88,8 @@ export async function makeSitePages(t: TestApp, projects = 120): Promise<SitePag
         `/pack?projects=${found.slug},${found.id},no-such-project&loader=fabric&loader_version=1.0`,
       ),
       at('about', 'siteOperatorText', '/about'),
+      at('reference', 'siteReference', '/docs'),
+      at('resource', 'siteResource', '/docs/versions?code=python'),
       at('rules', 'siteOperatorText', '/rules'),
       at('advisory', 'siteAdvisory', `/advisory/${advisory.json().id}`),
       at('absent', 'siteAbsent', '/mod/does-not-exist', { status: 404 }),

@@ -49,7 +49,7 @@ export const projectFields = {
 } as const
 
 const checkOtherName = (name: string, index: number): string =>
-  checkText(name.trim(), `other_names.${index}`, { min: 2, max: NAME_LENGTH.max, visible: true })
+  checkText(name.trim(), `other_names.${index}`, { min: 2, max: NAME_LENGTH.max, visible: true, isName: true })
 
 /** Schema of an optional field, and the function that checks its value and returns the stored one. */
 type OptionalField = { schema: TSchema; toColumn: (value: never) => Selectable<Project>[keyof Project] }
@@ -120,7 +120,7 @@ export function toOptionalColumns(
 
 /** Returns the trimmed name. @throws ApiError `validation_error` if it is then too short. */
 export function checkProjectName(typed: string): string {
-  return checkText(typed.trim(), 'name', { ...NAME_LENGTH, visible: true })
+  return checkText(typed.trim(), 'name', { ...NAME_LENGTH, visible: true, isName: true })
 }
 
 /** Returns the type. @throws ApiError `validation_error` for an unknown type. */

@@ -85,7 +85,7 @@ function proposalsOf(taxonomy: Taxonomy, manifests: readonly Manifest[], filenam
 
 function isName(name: string | undefined): boolean {
   try {
-    checkText(name ?? '', 'name', { ...NAME_LENGTH, visible: true })
+    checkText(name ?? '', 'name', { ...NAME_LENGTH, visible: true, isName: true })
     return true
   } catch {
     return false

@@ -9,7 +9,7 @@ import { COLLECTION_STATUSES } from './policy.ts'
 
 /** Maximum number of projects in a collection. */
 export const PROJECTS_MAX = 1024
-const NAME = { min: 3, max: 64, visible: true } as const
+const NAME = { min: 3, max: 64, visible: true, isName: true } as const
 
 const Name = Type.String({ minLength: NAME.min, maxLength: NAME.max })
 const ProjectNames = Type.Array(Type.String({ maxLength: 64, describedAs: { pattern: NAME_PATTERN } }), {

@@ -6,7 +6,7 @@ import { Id, IdOrName, Maybe, NamedObject } from '#lib/schema/schema-parts.ts'
 import { checkText, ORGANIZATION_SLUG_PATTERN } from '#lib/text/text-rules.ts'
 import type { Organization } from '#platform/db/schema.ts'
 
-const NAME = { min: 3, max: 64, visible: true } as const
+const NAME = { min: 3, max: 64, visible: true, isName: true } as const
 const DESCRIPTION = { min: 3, max: 256, visible: true } as const
 
 const fields = {

@@ -14,7 +14,7 @@ export const PACKS_MAX = 64
 /** Maximum number of saves of a pack. */
 export const SAVES_MAX = 1000
 
-const NAME = { min: 3, max: 64, visible: true } as const
+const NAME = { min: 3, max: 64, visible: true, isName: true } as const
 
 const SLUG = 'Last part of the address, unique in the account and stored in lower case'
 

@@ -89,7 +89,10 @@ ${rows.length < PASSKEYS_MAX && form(page, { action: pathTo(page, PATHS.security
 </section>`
 }
 
-function passkeyItem({ page, t, rich }: OwnRequest, { id, name, created, last_used, is_synced }: PasskeyRow): Markup {
+function passkeyItem(
+  { account, page, t, rich }: OwnRequest,
+  { id, name, created, last_used, is_synced }: PasskeyRow,
+): Markup {
   const { language, now } = page
   const facts =
     last_used === null
@@ -98,11 +101,13 @@ function passkeyItem({ page, t, rich }: OwnRequest, { id, name, created, last_us
   const action = pathTo(page, PATHS.security)
   const rename = html`${textField(page, { id: `name-${id}`, name: 'name', label: t('passkeys.name'), value: name, maxLength: PASSKEY_NAME_MAX, autocomplete: 'off', isName: true })}
 <div><button class="tight" name="do" value="rename-passkey.${id}">${t('passkeys.rename')}</button></div>`
-  const remove = html`${hiddenField('do', `delete-passkey.${id}`)}<button class="tight danger" aria-label="${t('passkeys.delete.named', { name })}">${t('passkeys.delete')}</button>`
+  const isLastFactor = account.passkey_count === 1 && account.totp_secret === null
+  const remove = html`${hiddenField('do', `delete-passkey.${id}`)}<p>${t(isLastFactor ? 'passkeys.delete.last' : 'passkeys.delete.text')}</p>
+<div><button class="tight danger">${t('passkeys.delete.named', { name })}</button></div>`
   return html`<li class="row">
 <div class="grow"><h3><bdi>${name}</bdi> ${is_synced && badge('good', t('passkeys.synced'))}</h3>
 <p class="hint">${facts}</p>
-<details><summary>${t('passkeys.rename.open')}</summary>${form(page, { action, content: rename })}</details></div>
-${form(page, { action, content: remove })}
+<details><summary>${t('passkeys.rename.open')}</summary>${form(page, { action, content: rename })}</details>
+<details><summary>${t('passkeys.delete')}</summary>${form(page, { action, content: remove })}</details></div>
 </li>`
 }

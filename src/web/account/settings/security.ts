@@ -139,7 +139,7 @@ ${viewer.withheldRole !== undefined && note(page, 'warn', html`<p>${t('refusal.t
 ${
   account.totp_secret === null
     ? html`<p class="soft">${t(account.passkey_count > 0 ? 'two-factor.passkeys' : 'two-factor.text')}</p>
-${send(html`<div><button name="do" value="start">${t('two-factor.turn-on')}</button></div>`)}`
+${send(html`<div><button name="do" value="start">${t(account.passkey_count > 0 ? 'two-factor.add-app' : 'two-factor.turn-on')}</button></div>`)}`
     : html`<p>${badge('good', t('two-factor.on'))}</p>
 ${isRequired && html`<p>${t('two-factor.needed')}</p>`}
 ${send(disable)}`

@@ -45,7 +45,7 @@ ${passwordField(page, { name: 'password', label: t('field.password'), autocomple
 ${of.canUndo && checkbox({ name: 'undo_deletion', value: 'yes', isChecked: true, label: t('sign-in.undo-deletion') })}
 ${captchaField(page, of.captcha)}
 <button class="main">${t('sign-in')}</button>
-${of.hasPasskeys && passkeyButton(page, { label: t('passkey.sign-in'), hasAutofill: true })}`
+${of.hasPasskeys && passkeyButton(page, { label: t('passkey.sign-in'), hasAutofill: true, isWide: true })}`
   return slip(html`<h1>${t('sign-in')}</h1>
 ${messages(page, of)}
 ${of.captcha.isBarred ? warning(page, t('sign-in.barred')) : form(page, { action: pathTo(page, PATHS.signIn), content: fields })}
@@ -64,7 +64,7 @@ export function signInCodeView(
 ${hiddenField('flow', of.flow)}
 ${codeField(page, hasApp ? t('field.code') : t('field.backup-code'), of, of.refusal === undefined)}
 <button class="main">${t('sign-in')}</button>
-${hasPasskey && passkeyButton(page, { label: t('passkey.sign-in') })}`
+${hasPasskey && passkeyButton(page, { label: t('passkey.sign-in'), isWide: true })}`
   return slip(html`<h1>${t('second-factor')}</h1>
 <p class="soft">${t(hasApp ? 'second-factor.text' : 'second-factor.passkey')}</p>
 ${messages(page, of)}

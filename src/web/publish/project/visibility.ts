@@ -136,7 +136,7 @@ function visibilityForm(request: OwnRequest, data: ManagedProject, { state, path
     path,
     parts: [
       sheetPart({ id: 'visibility', content: cards }),
-      sheetPart({ id: 'order', title: t('people.order'), content: box('by_number') }),
+      sheetPart({ id: 'order', title: t('people.newest'), content: box('by_number') }),
       sheetPart({ id: 'numbers', title: t('people.numbers'), content: numbers }),
     ],
   })

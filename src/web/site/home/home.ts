@@ -208,7 +208,8 @@ function stepView(page: PageContext, step: Step, number: number | undefined): Ma
 /** Tells the operator how to begin: with the link that the server printed, or by signing in. */
 function operatorHint(page: PageContext, isAdministrated: boolean): Markup {
   const { language } = page
-  if (!isAdministrated) return html`<p class="soft">${language.t('home.operator.first')}</p>`
+  if (!isAdministrated)
+    return html`<p class="soft">${language.rich('home.operator.first', { code: (text) => html`<code>${text}</code>` })}</p>`
   const link = (label: Part) => html`<a href="${pathTo(page, signInPath(PATHS.firstSteps))}">${label}</a>`
   return html`<p class="soft">${language.rich('home.operator', { link })}</p>`
 }

@@ -67,15 +67,19 @@ export function readListRequest({ query, queries, setup }: Source, type: Project
   const written = (facet: Facet) => [...new Set(queries(facet))].filter((value) => isValid(facet, value))
   const values = (facet: Facet) => written(facet).slice(0, VALUES_MAX)
   const ignoresSetup = query('setup') === 'any'
+  const usedSetup = ignoresSetup ? NO_SETUP : setup
+  const hasVersion = usedSetup.gameVersion !== '' || values('v').some((value) => !value.startsWith('-'))
+  // Without a game version, there is no release to compare with.
+  const updated = values('u').filter((value) => hasVersion || value.replace(/^-/, '') !== SINCE_RELEASE)
   const text = query('q').slice(0, TEXT_LENGTH_MAX).toWellFormed()
   return {
     type,
     text,
-    chosen: { c: values('c'), l: values('l'), v: values('v'), e: values('e'), o: values('o'), u: values('u') },
+    chosen: { c: values('c'), l: values('l'), v: values('v'), e: values('e'), o: values('o'), u: updated },
     sort: sortsOf({ text }).find((sort) => sort === query('sort')) ?? defaultSort(text),
     view: LIST_VIEWS.find((view) => view === query('view')) ?? defaultView(type),
     page: Math.min(pageNumber({ query }), PAGE_MAX),
-    setup: ignoresSetup ? NO_SETUP : setup,
+    setup: usedSetup,
     ignoresSetup,
     all: queries('all').slice(0, 6),
     isExact: query('exact') === '1',

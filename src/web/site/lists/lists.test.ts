@@ -282,6 +282,9 @@ test('a list can be limited to projects with a version since the release of the 
     ['release', 1],
   )
   assert.ok(!(await facet('/mods', 'u')).some(([value]) => value === 'release'))
+  // Without a game version, the filter does nothing.
+  assert.doesNotMatch((await someone.get('/mods?u=release')).body, /value="release" checked/)
+  assert.deepEqual((await own('u=release')).sort(), ['Ahead of its time', 'Kept up'])
   assert.deepEqual(
     (await facet(`/mods?v=${newest}&u=release`, 'v')).find(([value]) => value === newest),
     [newest, 1],

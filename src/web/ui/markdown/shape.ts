@@ -15,7 +15,8 @@ export function shapeDocument(sanitized: string, { words }: MarkdownOptions): st
     .replace(/<table\b/g, `<div class="scroll" ${scrollable(words.table)}><table`)
     .replaceAll('</table>', '</table></div>')
     .replace(
-      /<li class="task( done)?">(<p>)?/g,
+      // Texts with right-to-left scripts have directions by now.
+      /<li class="task( done)?"(?: dir="\w+")?>(?:<p(?: dir="\w+")?>)?/g,
       (tag, done: string | undefined) => tag + tick(done !== undefined, words),
     )
   return withoutPicturesOfLinks(shaped)

@@ -7,9 +7,12 @@ const OPTIONS = '/_internal/auth/passkeys/options'
 
 /**
  * Renders the button that sends its form with the response of an authenticator in the field `passkey`, in place of a password.
- * `hasAutofill`: browsers also offer passkeys in the list of the field for the name.
+ * `hasAutofill`: browsers also offer passkeys in the list of the field for the name. `isWide`: like the main button of a narrow form.
  */
-export function passkeyButton(page: PageContext, of: { label: string; hasAutofill?: boolean }): Markup {
+export function passkeyButton(
+  page: PageContext,
+  of: { label: string; hasAutofill?: boolean; isWide?: boolean },
+): Markup {
   const { t } = page.language
   const data = attributes({
     'data-passkey': 'get',
@@ -17,7 +20,8 @@ export function passkeyButton(page: PageContext, of: { label: string; hasAutofil
     'data-failed': t('passkey.failed'),
     'data-autofill': of.hasAutofill === true,
   })
-  return part(page, data, html`<button type="button">${icon(page, 'key')}${of.label}</button>`)
+  const button = html`<button type="button">${icon(page, 'key')}${of.label}</button>`
+  return part(page, data, of.isWide === true ? button : html`<div>${button}</div>`)
 }
 
 /** Renders the button that creates a passkey with these options and sends its form. */
@@ -35,7 +39,7 @@ export function createPasskeyButton(
   return part(
     page,
     data,
-    html`<button class="main" name="do" value="${of.command}">${icon(page, 'key')}${of.label}</button>`,
+    html`<div><button class="main" name="do" value="${of.command}">${icon(page, 'key')}${of.label}</button></div>`,
   )
 }
 
@@ -43,6 +47,6 @@ function part(page: PageContext, data: Markup | string, button: Markup): Markup 
   return html`<div class="stack"${data} data-script="${assetHref(page, 'account.js')}" hidden>
 ${hiddenField('passkey', '')}
 <p class="error" role="alert" hidden></p>
-<div>${button}</div>
+${button}
 </div>`
 }

@@ -33,7 +33,7 @@ export async function confirmOwner(deps: AccountDeps, viewer: Viewer, proof: Own
   if (password === undefined && (!isByCode || code === undefined)) {
     if (await isConfirmed(db, viewer, now())) return
     throw isByCode
-      ? missing('code', 'Enter a code of your authenticator app')
+      ? missing('code', 'Enter a code, or confirm with a passkey')
       : missing('password', 'Enter the password of your account again')
   }
   const wrong = wrongText(account)

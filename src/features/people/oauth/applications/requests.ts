@@ -66,7 +66,8 @@ export function toApplicationColumns(patch: ApplicationPatch): Updateable<OauthC
 /** Validates the fields that are set. @throws ApiError `validation_error` naming the first invalid field. */
 export function checkApplication(fields: NewApplication | ApplicationPatch): void {
   const { name, description, url, max_scopes: scopes, redirect_uris: uris } = fields
-  if (name !== undefined) checkText(name, 'name', { min: NAME_LENGTH_MIN, max: TEXT_LENGTH_MAX, visible: true })
+  if (name !== undefined)
+    checkText(name, 'name', { min: NAME_LENGTH_MIN, max: TEXT_LENGTH_MAX, visible: true, isName: true })
   if (description != null) checkText(description, 'description', { max: TEXT_LENGTH_MAX })
   if (url != null) checkText(checkHttpsUrl(url, 'url'), 'url', { max: TEXT_LENGTH_MAX })
   const scopeProblem =
