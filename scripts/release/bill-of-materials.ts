@@ -11,7 +11,7 @@ export function writeBillOfMaterials(root: string, file: string): void {
   const scratch = mkdtempSync(join(tmpdir(), 'depot-sbom-'))
   try {
     // npm uses the name of the folder.
-    const folder = join(scratch, 'depot')
+    const folder = join(scratch, manifest.name)
     mkdirSync(folder)
     writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest))
     writeFileSync(join(folder, 'package-lock.json'), JSON.stringify(partOfLock(readLock(root), manifest)))

@@ -1,7 +1,7 @@
 // Makes the Debian packages by nfpm: `depot`, and `depot-engines` with the clients of engines.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { PACKAGE } from './install-release.ts'
 import { readManifest } from './lock-part.ts'
@@ -26,7 +26,7 @@ export function buildDebianPackages(root: string, installed: string, folder: str
   const tree = (path: string): Content => ({ src: join(installed, path), dst: `/usr/lib/depot/${path}`, type: 'tree' })
   const file = (src: string, dst: string, mode = 0o644): Content => ({ src, dst, file_info: { mode } })
   const engines = readdirSync(join(installed, MODULES))
-    .filter((name) => name !== 'depot')
+    .filter((name) => name !== basename(PACKAGE))
     .sort()
   const settings = `${readFileSync(join(root, '.env.example'), 'utf8')}\nDATA_DIR=/var/lib/depot\n`
   const depot = {

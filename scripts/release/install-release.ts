@@ -4,7 +4,7 @@ import { globSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
 /** The folder of the package below the folder of an installation. */
-export const PACKAGE = 'lib/node_modules/depot'
+export const PACKAGE = 'lib/node_modules/depot-hosting'
 
 export function installRelease(tarball: string, folder: string): void {
   const depot = join(folder, PACKAGE)

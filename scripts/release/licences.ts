@@ -13,7 +13,7 @@ export async function writeLicences(installed: string, file: string): Promise<vo
   const parts = new Map<string, string>()
   for (const path of manifests) {
     const { name, version, license, author } = JSON.parse(readFileSync(join(installed, path), 'utf8'))
-    if (name === undefined || version === undefined || name === 'depot') continue
+    if (name === undefined || version === undefined || name === 'depot-hosting') continue
     const folder = join(installed, dirname(path))
     const texts = globSync(TEXTS, { cwd: folder, withFileTypes: true })
       .filter((entry) => entry.isFile())

@@ -66,7 +66,7 @@ try {
   const staged = join(scratch, 'package')
   stagePackage(source, git('rev-parse', 'HEAD'), staged)
   execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder], { cwd: staged })
-  const tarball = join(folder, `depot-${version}.tgz`)
+  const tarball = join(folder, `depot-hosting-${version}.tgz`)
   say(`Packed ${tarball}`)
   writeBillOfMaterials(source, join(folder, `depot-${version}.cdx.json`))
   const installed = join(scratch, 'installed')

@@ -76,11 +76,11 @@ test('the Debian package installs a service, runs the story, upgrades recorded d
     assert.deepEqual(await inside(OWNERS), [...owners, '0', 'in place'])
     const help = await inside(HELP)
     assert.match(help.join('\n'), /^\.TH DEPOT 1 .*\ncomplete -F _depot depot\n#compdef depot$/)
-    checkOutput(await inside('ls /usr/lib/depot/lib/node_modules'), ['@redis', 'depot'], 'the clients of engines')
+    checkOutput(await inside('ls /usr/lib/depot/lib/node_modules'), ['@redis', 'depot-hosting'], 'the clients of engines')
   })
 
   await t.test('the story, and a restart', async () => {
-    await inside('cp -r /usr/lib/depot/lib/node_modules/depot/examples .')
+    await inside('cp -r /usr/lib/depot/lib/node_modules/depot-hosting/examples .')
     await runStory(inside)
     await inside(`${STOP}\n${START}`)
     await checkStory(inside)
@@ -147,7 +147,7 @@ apt-get install --yes --reinstall ./${PACKAGE}`)
       assert.notDeepEqual(await inside('pgrep -o -f depot.mjs'), [before], 'an installation over a running service')
 
       // Without its last migration, the program is an older release than the data.
-      await inside('rm "$(ls /usr/lib/depot/lib/node_modules/depot/migrations/*.sql | tail -n 1)"')
+      await inside('rm "$(ls /usr/lib/depot/lib/node_modules/depot-hosting/migrations/*.sql | tail -n 1)"')
       await inside(STOP)
       const refused = await inside('depot serve 2>&1 || echo "exit code $?"')
       assert.match(refused.join('\n'), /Install the release of Depot that last used the database.*\nexit code 1$/s)

@@ -37,7 +37,7 @@ async function buildStage(folder: string): Promise<void> {
   const cwd = join(folder, valuesOf(build, 'WORKDIR')[0] ?? '')
   mkdirSync(cwd, { recursive: true })
   mkdirSync(join(folder, 'tmp'))
-  cpSync(join(RELEASE, `depot-${VERSION}.tgz`), join(folder, 'tmp/depot.tgz'))
+  cpSync(join(RELEASE, `depot-hosting-${VERSION}.tgz`), join(folder, 'tmp/depot.tgz'))
   const path = (process.env['PATH'] ?? '').split(':').filter((one) => !one.includes('node_modules'))
   // The Node.js of the stage is newer than that of this machine.
   const shell = openShell(cwd, { env: { PATH: [dirname(process.execPath), ...path].join(':'), ...NPM_SETTINGS } })
@@ -79,7 +79,7 @@ test('the image runs the story and upgrades recorded data, without privileges an
   const start = `${quote(command)} > /tmp/depot.log 2>&1 &\n${READY.replace('depot.log', '/tmp/depot.log')}`
 
   await t.test('the story, the health check, and a restart', async () => {
-    await inside('mkdir data; cp -r /opt/depot/lib/node_modules/depot/examples .')
+    await inside('mkdir data; cp -r /opt/depot/lib/node_modules/depot-hosting/examples .')
     assert.deepEqual(await inside(`${quote(health)} && echo healthy || echo ill`), ['ill'])
     await inside(start)
     assert.deepEqual(await inside(`${quote(health)} && echo healthy || echo ill`), ['healthy'])

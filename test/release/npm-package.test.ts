@@ -47,9 +47,9 @@ test('the npm package installs a small Depot, which runs the story and upgrades 
   const work = join(folder, 'work')
   mkdirSync(work)
   const prefix = join(folder, 'prefix')
-  const depot = join(prefix, 'lib/node_modules/depot')
-  const tarball = join(work, `depot-${VERSION}.tgz`)
-  cpSync(join(RELEASE, `depot-${VERSION}.tgz`), tarball)
+  const depot = join(prefix, 'lib/node_modules/depot-hosting')
+  const tarball = join(work, `depot-hosting-${VERSION}.tgz`)
+  cpSync(join(RELEASE, `depot-hosting-${VERSION}.tgz`), tarball)
   const port = String(await freePort())
   // The npm and the Node.js of the machine, not those of this run.
   const path = (process.env['PATH'] ?? '').split(':').filter((one) => !one.includes('node_modules'))

@@ -44,7 +44,7 @@ after(async () => {
 })
 
 test('the package contains compiled code with types, and nothing else', () => {
-  const installed = join(project, 'node_modules/@depot/client')
+  const installed = join(project, 'node_modules/depot-hosting-client')
   const files = execFileSync('find', ['.', '-type', 'f'], { cwd: installed, encoding: 'utf8' })
     .trim()
     .split('\n')
@@ -71,7 +71,7 @@ for (const [module, moduleResolution] of [
 ] as const) {
   test(`the types work with the module resolution ${moduleResolution}, and wrong requests are errors`, async () => {
     const source = readFileSync(join(ROOT, 'test/client/wrong-requests.ts'), 'utf8')
-    writeFileSync(join(project, 'requests.ts'), source.replace('#client/index.ts', '@depot/client'))
+    writeFileSync(join(project, 'requests.ts'), source.replace('#client/index.ts', 'depot-hosting-client'))
     const options = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2022,dom,dom.iterable']
     await run(
       process.execPath,
@@ -85,7 +85,7 @@ for (const [module, moduleResolution] of [
 const NODES = [process.execPath, ...['/usr/bin/node', '/usr/local/bin/node'].filter((path) => existsSync(path))]
 
 const PROGRAM = `
-import { createDepot, DepotError } from '@depot/client'
+import { createDepot, DepotError } from 'depot-hosting-client'
 const depot = createDepot({ url: process.argv[2], userAgent: 'test/1.0' })
 const { name } = await depot.get('/v3/project/{id}', { params: { path: { id: 'lantern' } } })
 const missing = await depot.get('/v3/project/{id}', { params: { path: { id: 'nowhere' } } }).catch((error) => error)

@@ -18,7 +18,7 @@ const commandOf = (keyword: string): string[] => wordsOf(all(keyword)[0]?.getArg
 
 test('the Dockerfile copies the npm package of a release, and its second stage contains no other Node.js', () => {
   const [packed, installed] = all('COPY').map((one) => one.getArgumentsContent() ?? '')
-  assert.ok(matchesGlob('depot-1.0.0.tgz', packed?.split(' ')[0] ?? ''))
+  assert.ok(matchesGlob('depot-hosting-1.0.0.tgz', packed?.split(' ')[0] ?? ''))
   assert.equal(installed, '/opt/depot /opt/depot')
   const stages = all('FROM').map((one) => one.getArguments()[0]?.getValue() ?? '')
   assert.deepEqual(

@@ -1,4 +1,4 @@
-// @depot/client: a typed client for the HTTP API of Depot.
+// depot-hosting-client: a typed client for the HTTP API of Depot.
 export type { AdvisoriesByHash } from './advisories.ts'
 export type { Change, ChangesOptions } from './changes.ts'
 export { createDepot, type Depot, type DepotOptions, type TokenSource } from './client.ts'

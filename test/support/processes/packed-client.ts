@@ -25,7 +25,7 @@ export async function installPackedClient(folder: string): Promise<string> {
   const manifest = {
     type: 'module',
     private: true,
-    dependencies: { '@depot/client': `file:${client}`, ...dependencies },
+    dependencies: { 'depot-hosting-client': `file:${client}`, ...dependencies },
     overrides: Object.fromEntries(Object.keys(dependencies).map((name) => [name, `$${name}`])),
   }
   writeFileSync(join(project, 'package.json'), JSON.stringify(manifest))

@@ -19,7 +19,7 @@ const { dataDir: folder, remove } = makeDataDir()
 const BYTES = modJar('browser', [{ name: 'noise.bin', data: randomBytes(4_000_000), stored: true }])
 const PAGE = `<!doctype html><title>A tool</title>
 <script type="importmap">{ "imports": {
-  "@depot/client": "/modules/@depot/client/dist/index.js",
+  "depot-hosting-client": "/modules/depot-hosting-client/dist/index.js",
   "openapi-fetch": "/modules/openapi-fetch/dist/index.mjs"
 } }</script>`
 
@@ -58,7 +58,7 @@ after(async () => {
 
 /** Runs the body of an async function in the page; `depot` is a client of `url`. */
 const program = (body: string, url = site.url): string => `(async () => {
-  const { createDepot, DepotError } = await import('@depot/client')
+  const { createDepot, DepotError } = await import('depot-hosting-client')
   const depot = createDepot({ url: ${JSON.stringify(url)}, token: ${JSON.stringify(token)}, userAgent: 'ignored/1.0' })
   ${body}
 })()`
