@@ -16,7 +16,7 @@ import { migrate } from '#platform/db/migrate.ts'
 import { startEmbeddedPostgres } from '#platform/embedded-postgres/embedded-postgres.ts'
 import { openApiText } from '#platform/http/openapi/openapi.ts'
 import { silentLog } from '#platform/telemetry/log.ts'
-import { generateClient } from '../packages/client/generate.mjs'
+import { generateClient, generateDeclarations } from '../packages/client/generate.mjs'
 import { describeSchema } from './describe-schema.ts'
 import { documentBlocks, documentsWithBlocks, routeBlocks, withBlocks } from './document-blocks.ts'
 import { writeRowTypes } from './row-types.ts'
@@ -85,3 +85,4 @@ for (const path of documentsWithBlocks()) {
 }
 writeSpdxLicenses()
 await generateClient()
+generateDeclarations()

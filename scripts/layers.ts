@@ -57,6 +57,7 @@ export const LAYERS: readonly Layer[] = [
       authentication: 'Identifies callers by their tokens and checks what routes require of them',
       audit: 'The audit log: recording, reading, export and retention ([security.md](../operators/security.md))',
       'content-images': 'Images inside texts ([moderation.md](../api/moderation.md))',
+      discovery: 'The description of the instance for programs, and its client ([launchers.md](../api/launchers.md))',
       events: 'Events of the catalogue, which webhooks receive ([webhooks.md](../api/webhooks.md))',
       'external-images':
         'Images of other hosts in texts: fetched, cached, blocked ([operating.md](../operators/operating.md#images-of-other-hosts))',

@@ -1,7 +1,10 @@
-// Generates src/generated/ from docs/generated/openapi.json. `npm run gen` runs this with the TypeScript 5.9 of this
-// package, because openapi-typescript does not support TypeScript 7.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+// Generates src/generated/ from docs/generated/openapi.json, and the declarations of src/ in generated/. `npm run gen` runs
+// this with the TypeScript 5.9 of this package, because openapi-typescript does not support TypeScript 7.
+import { execFileSync } from 'node:child_process'
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 
 const SOURCE = join(import.meta.dirname, '../../docs/generated/openapi.json')
 const TARGET = join(import.meta.dirname, 'src/generated')
@@ -19,6 +22,28 @@ export async function generateClient(source = SOURCE, target = TARGET) {
   mkdirSync(target, { recursive: true })
   writeFileSync(join(target, 'api.ts'), `${HEADER}${withForms(astToString(tree))}`)
   writeFileSync(join(target, 'tables.ts'), `${HEADER}${tables(document)}`)
+}
+
+/**
+ * Writes the declarations of the modules that programs import. They are committed, so that packing the client needs no
+ * compiler (scripts/pack-client.mjs). `generated/api.ts` contains only types and is its own declaration.
+ */
+export function generateDeclarations(target = join(import.meta.dirname, 'generated')) {
+  const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc')
+  const scratch = mkdtempSync(join(tmpdir(), 'depot-client-declarations-'))
+  try {
+    const options = ['--declaration', '--emitDeclarationOnly', '--outDir', scratch]
+    execFileSync(process.execPath, [compiler, '-p', import.meta.dirname, ...options], { stdio: 'inherit' })
+    rmSync(target, { recursive: true, force: true })
+    for (const path of globSync('**/*.d.ts', { cwd: scratch, exclude: ['command/**', 'generated/api.d.ts'] })) {
+      mkdirSync(dirname(join(target, path)), { recursive: true })
+      // The compiler renames imports in scripts, but not in declarations.
+      const text = readFileSync(join(scratch, path), 'utf8').replace(/(['"]\.{1,2}\/[^'"]+)\.ts(['"])/g, '$1.js$2')
+      writeFileSync(join(target, path), text)
+    }
+  } finally {
+    rmSync(scratch, { recursive: true })
+  }
 }
 
 /**

@@ -5,16 +5,16 @@ import { licenseText } from '#taxonomy/licenses.ts'
 
 const TEXTS = '{LICENSE,LICENCE,License,license,COPYING,NOTICE}*'
 
-export async function writeLicences(installed: string, file: string): Promise<void> {
-  const manifests = globSync(
-    ['lib/node_modules/**/node_modules/{*,@*/*}/package.json', 'lib/node_modules/{*,@*/*}/package.json'],
-    { cwd: installed },
+/** @param installed folders that contain packages below `node_modules`. */
+export async function writeLicences(installed: readonly string[], file: string): Promise<void> {
+  const manifests = installed.flatMap((root) =>
+    globSync(['**/node_modules/{*,@*/*}/package.json'], { cwd: root }).map((path) => join(root, path)),
   )
   const parts = new Map<string, string>()
   for (const path of manifests) {
-    const { name, version, license, author } = JSON.parse(readFileSync(join(installed, path), 'utf8'))
+    const { name, version, license, author } = JSON.parse(readFileSync(path, 'utf8'))
     if (name === undefined || version === undefined || name === 'depot-hosting') continue
-    const folder = join(installed, dirname(path))
+    const folder = dirname(path)
     const texts = globSync(TEXTS, { cwd: folder, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => readFileSync(join(folder, entry.name), 'utf8').trim())

@@ -24,10 +24,12 @@ const read = (root: string, name: string) => JSON.parse(readFileSync(join(root, 
 export const readManifest = (root: string): Manifest & Record<string, unknown> => read(root, 'package.json')
 export const readLock = (root: string): Lock => read(root, 'package-lock.json')
 
-/** Returns the manifest of a release with the packages that an installation can leave out. */
+/** Returns the manifest of a release with the packages that an installation can leave out, and those in its client. */
 export function readCompleteManifest(root: string): Manifest {
   const { name, version, license, dependencies, optionalDependencies, peerDependencies } = readManifest(root)
-  return { name, version, license, dependencies: { ...dependencies, ...peerDependencies }, optionalDependencies }
+  const { dependencies: bundled } = readManifest(join(root, 'packages/client'))
+  const all = { ...dependencies, ...peerDependencies, ...bundled }
+  return { name, version, license, dependencies: all, optionalDependencies }
 }
 
 /** Returns a lock file for a manifest whose dependencies are locked in `lock`. Optional peers are left out. */

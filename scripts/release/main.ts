@@ -1,5 +1,5 @@
 // `npm run release`: makes the files of a release from the tag of the present commit, in the folder `release`:
-//   an npm package, Debian packages for the processor of this machine, checksums, a bill of materials, and all licences.
+//   the npm packages of the service and the client, Debian packages for the processor of this machine, checksums, a bill of materials, and all licences.
 // With --untagged, the commit needs no tag; changes that are not committed are left out. Without nfpm, use --without-debian.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -68,10 +68,16 @@ try {
   execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder], { cwd: staged })
   const tarball = join(folder, `depot-hosting-${version}.tgz`)
   say(`Packed ${tarball}`)
+  const client = join(folder, `depot-hosting-client-${version}.tgz`)
+  copyFileSync(join(staged, 'client.tgz'), client)
+  say(`Packed ${client}`)
   writeBillOfMaterials(source, join(folder, `depot-${version}.cdx.json`))
   const installed = join(scratch, 'installed')
   installRelease(tarball, installed)
-  await writeLicences(installed, join(folder, `depot-${version}-licences.txt`))
+  const bundled = join(scratch, 'client')
+  mkdirSync(bundled)
+  execFileSync('tar', ['-xzf', client, '-C', bundled])
+  await writeLicences([installed, bundled], join(folder, `depot-${version}-licences.txt`))
   if (options['without-debian'] !== true)
     for (const name of buildDebianPackages(source, installed, folder)) say(`Packed ${join(folder, name)}`)
   for (const name of ['Dockerfile', 'compose.yaml']) copyFileSync(join(source, name), join(folder, name))

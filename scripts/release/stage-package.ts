@@ -1,6 +1,6 @@
 // Writes the folder that becomes the npm package: the sources without types, because Node.js does not remove types below
-// node_modules; only what a running Depot reads; the manual page and completions of its commands; and the tested version of
-// every dependency.
+// node_modules; only what a running Depot reads; the package of the client; the manual page and completions of its commands;
+// and the tested version of every dependency.
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
@@ -54,6 +54,9 @@ export function stagePackage(root: string, commit: string, folder: string): void
     if (path.endsWith('.ts')) write(target, withoutTypes(readFileSync(target, 'utf8')))
   }
   writeManifests(root, commit, folder)
+  // The server sends it, and has neither the sources of the client nor the libraries that the package bundles.
+  const pack = ['--disable-warning=ExperimentalWarning', 'scripts/pack-client.mjs', join(folder, 'client.tgz')]
+  execFileSync(process.execPath, pack, { cwd: root })
   for (const [file, words] of Object.entries(PRINTED)) {
     // Without the settings of this machine.
     const command = ['--', 'bin/depot.mjs', '--env-file=/dev/null', ...words]

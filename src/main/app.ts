@@ -9,6 +9,7 @@ import { createTokenDirectory, type TokenDirectory } from '#features/basics/auth
 import { createTokenUse } from '#features/basics/authentication/token-use.ts'
 import { contentImageJobs } from '#features/basics/content-images/jobs.ts'
 import { contentImageRoutes } from '#features/basics/content-images/routes.ts'
+import { discoveryRoutes } from '#features/basics/discovery/routes.ts'
 import { eventJobs } from '#features/basics/events/jobs.ts'
 import { externalImageJobs } from '#features/basics/external-images/jobs.ts'
 import { externalImageRoutes } from '#features/basics/external-images/routes.ts'
@@ -198,6 +199,7 @@ function addFeatures(app: App, { deps, accounts, tokens, rateGrants, caps }: Sha
     instanceRoute(scope, deps)
     pageRoute(scope, deps)
     instanceKeyRoutes(scope, deps)
+    discoveryRoutes(scope, deps)
   })
   tagged(app, 'users', (scope) => {
     userRoutes(scope, { ...deps, confirmOwner, endLostAccess })

@@ -1,10 +1,11 @@
 // The types of the client are those of the API.
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import assert from 'node:assert/strict'
+import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { assertSameText } from '#test/support/http/compare-text.ts'
-import { generateClient } from '../../packages/client/generate.mjs'
+import { generateClient, generateDeclarations } from '../../packages/client/generate.mjs'
 
 const ROOT = join(import.meta.dirname, '../..')
 const COMMITTED = join(ROOT, 'packages/client/src/generated')
@@ -18,5 +19,19 @@ test('the committed types are those of docs/generated/openapi.json; `npm run gen
     }
   } finally {
     rmSync(folder, { recursive: true })
+  }
+})
+
+test('the committed declarations are those of the sources', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'depot-client-declarations-'))
+  const committed = join(ROOT, 'packages/client/generated')
+  const list = (cwd: string): string[] => globSync('**/*.d.ts', { cwd }).sort()
+  try {
+    generateDeclarations(folder)
+    assert.deepEqual(list(committed), list(folder))
+    for (const file of list(folder))
+      assertSameText(readFileSync(join(folder, file), 'utf8'), readFileSync(join(committed, file), 'utf8'))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
   }
 })

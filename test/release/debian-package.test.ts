@@ -76,7 +76,11 @@ test('the Debian package installs a service, runs the story, upgrades recorded d
     assert.deepEqual(await inside(OWNERS), [...owners, '0', 'in place'])
     const help = await inside(HELP)
     assert.match(help.join('\n'), /^\.TH DEPOT 1 .*\ncomplete -F _depot depot\n#compdef depot$/)
-    checkOutput(await inside('ls /usr/lib/depot/lib/node_modules'), ['@redis', 'depot-hosting'], 'the clients of engines')
+    checkOutput(
+      await inside('ls /usr/lib/depot/lib/node_modules'),
+      ['@redis', 'depot-hosting'],
+      'the clients of engines',
+    )
   })
 
   await t.test('the story, and a restart', async () => {

@@ -20,7 +20,10 @@ test('the checksums are those of the files', { skip: noRelease }, async () => {
   })
   const [step] = installSteps('Checksums')
   assert.deepEqual(await shell.run(step?.script ?? ''), [])
-  await assert.rejects(shell.run(`echo x >> depot-hosting-${VERSION}.tgz; ${step?.script}`), /depot-hosting-.*tgz: FAILED/)
+  await assert.rejects(
+    shell.run(`echo x >> depot-hosting-${VERSION}.tgz; ${step?.script}`),
+    /depot-hosting-.*tgz: FAILED/,
+  )
 })
 
 test('the bill of materials and the licences name every package that a release contains', { skip: noRelease }, () => {

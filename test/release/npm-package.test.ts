@@ -1,6 +1,7 @@
 // The npm package of a release, installed as docs/operators/install.md says.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { cpSync, existsSync, globSync, lstatSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -86,6 +87,9 @@ test('the npm package installs a small Depot, which runs the story and upgrades 
     await runStory(run)
     await run(`${STOP}\n${START}`)
     await checkStory(run)
+    const served = await run('curl -s http://127.0.0.1:8080/client.tgz | sha256sum')
+    const packed = readFileSync(join(RELEASE, `depot-hosting-client-${VERSION}.tgz`))
+    assert.deepEqual(served, [`${createHash('sha256').update(packed).digest('hex')}  -`])
     await run(STOP)
   })
 

@@ -1,18 +1,20 @@
-// The package as it would be published: its files, its types in an empty project, its command under Node.js 20, and the
-// commands of the document and of the example workflows.
+// The package that an instance serves: its files, its types in an empty project, its command under Node.js 20, and the
+// commands of the document, of the example workflows and of the action, which install it from the instance.
 import assert from 'node:assert/strict'
 import { execFile, execFileSync } from 'node:child_process'
-import { cpSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { parse } from 'yaml'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { makeZip } from '#test/support/factories/archives.ts'
 import { form, modJar, projectData } from '#test/support/http/forms.ts'
 import { checkOutput, openShell, readSteps, type Shell } from '#test/support/processes/documented-steps.ts'
 import { installPackedClient } from '#test/support/processes/packed-client.ts'
 import { ENTRY, makeDataDir, type RunningDepot, startDepot } from '#test/support/processes/running-depot.ts'
 
+const DOCUMENT = 'docs/publishers/publish-command.md'
 const ROOT = join(import.meta.dirname, '../..')
 const run = promisify(execFile)
 const { dataDir: folder, remove } = makeDataDir()
@@ -33,7 +35,14 @@ before(async () => {
   const command = `#!/bin/sh\nDATA_DIR='${dataDir}' exec '${process.execPath}' '${ENTRY}' "$@"\n`
   writeFileSync(join(tools, 'depot'), command, { mode: 0o755 })
   shell = openShell(project, {
-    env: { PATH: `${tools}:${process.env['PATH']}`, npm_config_offline: 'true', XDG_CACHE_HOME: folder },
+    env: {
+      PATH: `${tools}:${process.env['PATH']}`,
+      XDG_CACHE_HOME: folder,
+      // A machine that has never installed the client, and that reaches no registry.
+      npm_config_cache: join(folder, 'npm'),
+      npm_config_registry: 'http://127.0.0.1:1',
+      npm_config_update_notifier: 'false',
+    },
   })
 })
 after(async () => {
@@ -51,7 +60,7 @@ test('the package contains compiled code with types, and nothing else', () => {
     .sort()
   assert.ok(files.includes('./dist/index.js') && files.includes('./dist/index.d.ts'))
   const others = files.filter(
-    (file) => !/^\.\/(package\.json|README\.md|dist\/LICENSE|dist\/.+\.(js|d\.ts))$/.test(file),
+    (file) => !/^\.\/(package\.json|README\.md|LICENSE|dist\/.+\.(js|d\.ts)|node_modules\/.+)$/.test(file),
   )
   assert.deepEqual(others, [])
   assert.deepEqual(
@@ -124,11 +133,38 @@ test('an installed client reads, and its command publishes, also with Node.js 20
 const withAddress = (text: string): string => text.replaceAll('http://127.0.0.1:8080', depot.url)
 
 test('the commands of the document work as written', async () => {
-  const steps = readSteps('docs/publishers/publish-command.md', 'Try it')
+  const steps = readSteps(DOCUMENT, 'Try it')
   assert.ok(steps.length >= 4)
   for (const [n, { script, expected }] of steps.entries())
     checkOutput(await shell.run(withAddress(script)), expected.map(withAddress), `block ${n + 1}`)
 })
+
+test('two commands publish from a folder that contains only the file', async () => {
+  const steps = readSteps(DOCUMENT, 'Publish with two commands')
+  assert.equal(steps.length, 2)
+  await shell.run('TOKEN=$DEPOT_TOKEN; mkdir ../empty; cd ../empty')
+  writeFileSync(join(project, '../empty/lantern.jar'), makeJar('1.9.0'))
+  const script = steps.map((step) => step.script).join('')
+  const lines = await shell.run(withAddress(script).replace('dpp_YOUR_TOKEN', '$TOKEN'))
+  checkOutput(lines, [`${depot.url}/mod/lantern/version/1.9.0`], 'two commands')
+  assert.deepEqual(readdirSync(join(project, '../empty')), ['lantern.jar'])
+  await shell.run(`cd '${project}'`)
+})
+
+/** An archive whose manifest states everything. */
+const makeJar = (version: string): Buffer =>
+  makeZip([
+    {
+      name: 'fabric.mod.json',
+      data: JSON.stringify({
+        schemaVersion: 1,
+        id: 'lantern',
+        version,
+        name: 'Lantern',
+        depends: { minecraft: '1.21' },
+      }),
+    },
+  ])
 
 /** The scripts of a workflow, whatever the CI: the values of `run` and `script`. */
 function scriptsOf(value: unknown): string[] {
@@ -141,41 +177,73 @@ function scriptsOf(value: unknown): string[] {
   })
 }
 
-test('the commands of the example workflows publish a version', async () => {
-  mkdirSync(join(project, 'build/libs'), { recursive: true })
-  await shell.run(`
+const readYaml = (path: string) => parse(readFileSync(join(ROOT, path), 'utf8'))
+
+/** Runs a script in a new repository with the files of a build and a tag, as a job would. */
+async function publishTag(number: string, script: string, name: string): Promise<void> {
+  const libs = join(project, '../build-folder', number, 'build/libs')
+  mkdirSync(libs, { recursive: true })
+  writeFileSync(join(libs, 'lantern.jar'), makeJar(number))
+  writeFileSync(join(libs, 'lantern-sources.jar'), makeJar(`${number}-sources`))
+  const git = 'git -c user.name=tests -c user.email=tests@example.org'
+  const lines = await shell.run(`
+cd '${join(libs, '../..')}'
 git init --quiet
-git -c user.name=tests -c user.email=tests@example.org commit --quiet --allow-empty --message release
+${git} commit --quiet --allow-empty --message release
+${git} tag --annotate v${number} --message 'Release ${number}'
+export GITHUB_REF_NAME=v${number} CI_COMMIT_TAG=v${number} GITHUB_OUTPUT="$PWD/output"
+(${script.replaceAll('https://depot.example', depot.url)})
 `)
+  checkOutput(lines, [`${depot.url}/mod/lantern/version/${number}`], name)
+  const response = await fetch(`${depot.url}/v3/project/lantern/version/${number}`, {
+    headers: { 'user-agent': 'tests' },
+  })
+  const version = (await response.json()) as { changelog: string; files: { filename: string }[] }
+  assert.equal(version.changelog, `Release ${number}`)
+  assert.deepEqual(
+    version.files.map(({ filename }) => filename),
+    ['lantern.jar'],
+  )
+}
+
+test('the commands of the example workflows publish a version', async () => {
   const workflows = globSync('examples/ci/*.yml', { cwd: ROOT }).sort()
   assert.equal(workflows.length, 3)
   for (const [n, workflow] of workflows.entries()) {
-    const publish = scriptsOf(parse(readFileSync(join(ROOT, workflow), 'utf8'))).filter((one) =>
-      one.includes('depot-publish'),
-    )
+    const publish = scriptsOf(readYaml(workflow)).filter((one) => one.includes('depot-publish'))
     assert.equal(publish.length, 1, workflow)
-    const number = `2.0.${n}`
-    writeFileSync(join(project, 'build/libs/lantern.jar'), modJar(number))
-    writeFileSync(join(project, 'build/libs/lantern-sources.jar'), modJar(`${number} sources`))
-    // The archive of this test states neither.
-    writeFileSync(
-      join(project, 'depot-publish.json'),
-      JSON.stringify({ version_number: number, game_versions: ['1.21'] }),
-    )
-    const lines = await shell.run(`
-git -c user.name=tests -c user.email=tests@example.org tag --annotate v${number} --message 'Release ${number}'
-export GITHUB_REF_NAME=v${number} CI_COMMIT_TAG=v${number}
-${String(publish[0]).replaceAll('https://depot.example', depot.url)}
-`)
-    checkOutput(lines, [`${depot.url}/mod/lantern/version/${number}`], workflow)
-    const response = await fetch(`${depot.url}/v3/project/lantern/version/${number}`, {
-      headers: { 'user-agent': 'tests' },
-    })
-    const version = (await response.json()) as { changelog: string; files: { filename: string }[] }
-    assert.equal(version.changelog, `Release ${number}`)
-    assert.deepEqual(
-      version.files.map(({ filename }) => filename),
-      ['lantern.jar'],
-    )
+    await publishTag(`2.0.${n}`, String(publish[0]), workflow)
   }
+})
+
+type Action = {
+  inputs: Record<string, { default?: string; required?: boolean }>
+  outputs: { address: { value: string } }
+  runs: { steps: { id: string; env: Record<string, string>; run: string }[] }
+}
+
+test('the action publishes a version, and has its address as output', async () => {
+  const { inputs, outputs, runs } = readYaml('action.yml') as Action
+  const [step] = runs.steps
+  const given: Record<string, string> = {
+    url: `${depot.url}/`,
+    project: 'lantern',
+    files: 'build/libs/*.jar\n!build/libs/*-sources.jar\n',
+    'changelog-tag': 'v2.1.0',
+    options: '--channel=beta\n',
+  }
+  assert.deepEqual(
+    Object.keys(inputs).filter((name) => inputs[name]?.required && !(name in given)),
+    [],
+  )
+  const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+  const env = Object.entries(step?.env ?? {}).map(([name, value]) => {
+    const input = /^\$\{\{ inputs\.([a-z-]+) \}\}$/.exec(value)?.[1] ?? assert.fail(value)
+    // The token of this test is that of the shell; a job would have an identity.
+    return input === 'token' ? '' : `export ${name}=${quote(given[input] ?? inputs[input]?.default ?? '')}\n`
+  })
+  await publishTag('2.1.0', `${env.join('')}${step?.run}cat "$GITHUB_OUTPUT"`, 'action.yml')
+  const output = join(project, '../build-folder/2.1.0/output')
+  assert.equal(readFileSync(output, 'utf8'), `address=${depot.url}/mod/lantern/version/2.1.0\n`)
+  assert.equal(outputs.address.value, `\${{ steps.${step?.id}.outputs.address }}`)
 })

@@ -7,7 +7,7 @@ import { checkStorable, REVISION_PATTERN } from '#lib/text/text-rules.ts'
 import { CURSOR_PATTERN } from '#platform/db/list-position.ts'
 
 /** Maximum number of IDs in a request. */
-const IDS_MAX = 1000
+export const IDS_MAX = 1000
 
 export const IdsQuery = Type.Object({
   ids: Type.String({

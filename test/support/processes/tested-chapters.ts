@@ -15,7 +15,7 @@ export const TESTED_CHAPTERS: Readonly<Record<string, readonly string[] | 'all'>
   'docs/operators/operating.md': 'all',
   'docs/operators/scaling.md': ['More cores of one machine'],
   'docs/publishers/advisories.md': ['Try it'],
-  'docs/publishers/publish-command.md': ['Try it'],
+  'docs/publishers/publish-command.md': ['Publish with two commands', 'Try it'],
   'docs/publishers/trusted-publishing.md': 'all',
   'docs/publishers/withdrawal.md': ['Try it', 'Consequences of a withdrawal'],
 }

@@ -20,7 +20,7 @@ const BYTES = modJar('browser', [{ name: 'noise.bin', data: randomBytes(4_000_00
 const PAGE = `<!doctype html><title>A tool</title>
 <script type="importmap">{ "imports": {
   "depot-hosting-client": "/modules/depot-hosting-client/dist/index.js",
-  "openapi-fetch": "/modules/openapi-fetch/dist/index.mjs"
+  "openapi-fetch": "/modules/depot-hosting-client/node_modules/openapi-fetch/dist/index.mjs"
 } }</script>`
 
 let site: Site

@@ -9,6 +9,7 @@ import { readChangelog } from './changelog.ts'
 import { findFiles, openFile } from './files.ts'
 import { HELP, VERSION } from './help.ts'
 import { findIdentity, type Identity } from './identity.ts'
+import { noteOtherVersion } from './other-version.ts'
 import { AbsentError, EXIT, outcome, type Project, report, type Surroundings } from './outcome.ts'
 import { hashOf, openRemembered } from './remembered.ts'
 import { readSettings, type Settings, UsageError } from './settings.ts'
@@ -58,9 +59,13 @@ async function start(settings: Settings, around: Surroundings): Promise<number> 
     const depot = createDepot({ url: settings.url, userAgent: USER_AGENT, token, retry, fetch: fetchDirectly })
     return publish({ settings, around, depot, identity, files, changelog })
   }
+  const done = new AbortController()
+  const compared = noteOtherVersion(settings.url, note, done.signal)
   try {
     return await Promise.race([work(), whenStopped(signal)])
   } finally {
+    done.abort()
+    await compared
     await identity?.end()
   }
 }

@@ -126,6 +126,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/client.tgz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the client of this version as an npm package
+         * @description The package contains `depot-publish` and everything that it needs: `npx -p https://depot.example/client.tgz depot-publish`. `GET /.well-known/depot.json` returns its integrity.
+         */
+        get: operations["getClientPackage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/.well-known/depot.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the addresses, limits and client of this instance, for launchers and tools */
+        get: operations["getInstanceDescription"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/_internal/instance": {
         parameters: {
             query?: never;
@@ -2748,7 +2785,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the audience and the endpoint for builds */
+        /** Get the audience, the endpoint and the client for builds */
         get: operations["getPublishingMetadata"];
         put?: never;
         post?: never;
@@ -8706,6 +8743,91 @@ export interface components {
             read_only: boolean;
             read_only_message: string;
         };
+        /** InstanceClient */
+        InstanceClient: {
+            /** @description Name of the npm package */
+            name: string;
+            /** @description Version of the client, which is that of the instance */
+            version: string;
+            /** @description URL of the package, which `npx -p` and `npm install` accept */
+            url: string;
+            /**
+             * @description SHA-512 of the package as Subresource Integrity
+             * @example sha512-…
+             */
+            integrity: string;
+        };
+        /** InstanceDescription */
+        InstanceDescription: {
+            /** @enum {string} */
+            software: "depot";
+            /** @description Version of Depot */
+            version: string;
+            /** @description Name of the instance */
+            name: string;
+            /** @description Public URL of the instance, without a slash at the end */
+            url: string;
+            /** @description URL of the smallest copy of the logo; null for the default logo */
+            logo: string | null;
+            api: {
+                /** @description Base URL of the current API */
+                v3: string;
+                /** @description Base URL of the API for existing clients */
+                v2: string;
+                /** @description URL of the OpenAPI description */
+                description: string;
+                /** @description URL of the viewer of the API description */
+                documentation: string;
+                /** @description URL of the OAuth 2.0 server metadata (RFC 8414) */
+                oauth: string;
+                /** @description URL of the metadata for builds that publish */
+                publishing: string;
+                /** @description URL of the Maven repository, whose groups begin with `maven.` */
+                maven: string;
+            };
+            /** @description Prefix of the URLs of files, without a slash at the end */
+            files: string;
+            client: components["schemas"]["InstanceClient"];
+            limits: {
+                /** @description Requests per minute of one address, without a granted rate */
+                requests_per_minute: number;
+                /** @description Maximum number of IDs or hashes per request */
+                items_per_request: number;
+                /** @description Maximum size of a JSON body in bytes */
+                json_bytes: number;
+            };
+            /** @description Types of projects. The `type` of a template is one of them, or `project`, which leads to the page of any type */
+            project_types: string[];
+            /** @description Launchers that the site links to */
+            launchers: {
+                name: string;
+                /** @description Link that opens a file in the launcher. URI template (RFC 6570) with `url`: the URL of the file */
+                link: string;
+                /** @description Types whose files the launcher opens */
+                project_types: string[];
+            }[];
+            /** @description Addresses of the site; null if the instance serves only the API */
+            pages: {
+                /** @description Page of a project. URI template (RFC 6570) with `type` and `slug` */
+                project: string;
+                /** @description Address that leads to the file that an update check would choose. URI template (RFC 6570) with `type`, `slug`, `loader`, `game_version` and `version_type` */
+                download: string;
+                /** @description Badge of a project. URI template (RFC 6570) with `type`, `slug`, `badge` (`downloads`, `version`, `game-versions`, `loaders` or `licence`) and `style` (`flat` or `flat-square`) */
+                badge: string;
+                /** @description Newest version of a modpack as `.mrpack`. URI template (RFC 6570) with `slug` */
+                modpack_mrpack: string;
+                /** @description Newest version of a modpack for packwiz. URI template (RFC 6570) with `slug` */
+                modpack_packwiz: string;
+                /** @description Page of a saved pack. URI template (RFC 6570) with `user` and `slug` */
+                pack: string;
+                /** @description Newest save of a pack as `.mrpack`. URI template (RFC 6570) with `user` and `slug` */
+                pack_mrpack: string;
+                /** @description Newest save of a pack for packwiz. URI template (RFC 6570) with `user` and `slug` */
+                pack_packwiz: string;
+                /** @description Server side of the newest save of a pack as ZIP archive. URI template (RFC 6570) with `user` and `slug` */
+                pack_server: string;
+            } | null;
+        };
         /** InstanceFigures */
         InstanceFigures: {
             /** @enum {string} */
@@ -9502,7 +9624,7 @@ export interface components {
              */
             url: string;
             /**
-             * @description `standard`: Standard Webhooks. `discord`: messages for a Discord webhook. `github`: like GitHub
+             * @description `standard`: Standard Webhooks. `discord`: messages for a webhook of Discord or of a program that understands them. `github`: like GitHub
              * @default standard
              * @enum {string}
              */
@@ -12786,7 +12908,7 @@ export interface components {
              */
             url?: string | null;
             /**
-             * @description `standard`: Standard Webhooks. `discord`: messages for a Discord webhook. `github`: like GitHub
+             * @description `standard`: Standard Webhooks. `discord`: messages for a webhook of Discord or of a program that understands them. `github`: like GitHub
              * @enum {string|null}
              */
             format?: "standard" | "discord" | "github" | null;
@@ -13329,6 +13451,65 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["InstanceKeys"];
+                };
+            };
+            /** @description Not modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    getClientPackage: {
+        parameters: {
+            query?: {
+                /** @description Any text, which the instance ignores: npx installs the package again if its URL is new */
+                v?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/gzip": Blob;
+                };
+            };
+            /** @description Not modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    getInstanceDescription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstanceDescription"];
                 };
             };
             /** @description Not modified */
@@ -18530,8 +18711,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description Audience of the identity of a CI job */
                         audience: string;
+                        /** @description URL that exchanges the identity for a token */
                         token_endpoint: string;
+                        client: components["schemas"]["InstanceClient"];
                     };
                 };
             };

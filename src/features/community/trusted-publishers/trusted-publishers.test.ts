@@ -1,7 +1,7 @@
 // Publishing from builds over HTTP, with a build service on loopback: the exchange with every wrong token, the rights of
 // the token, and the end of a publisher.
 import assert from 'node:assert/strict'
-import { createHmac } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 import { after, before, beforeEach, test } from 'node:test'
 import { ALL_PROJECT_PERMISSIONS } from '#features/basics/access/permissions.ts'
 import { newId } from '#lib/ids.ts'
@@ -500,8 +500,10 @@ test('every exchange is in the audit log, never with the token', async () => {
   assert.ok(![bad, token].some((secret) => JSON.stringify(entries).includes(secret)))
 })
 
-test('the metadata names the audience and the endpoint', async () => {
+test('the metadata names the audience, the endpoint and the client of the instance', async () => {
   const answer = (await t.anyone.get('/.well-known/depot-publishing')).json()
   assert.equal(answer.audience, AUDIENCE)
   assert.ok(answer.token_endpoint.endsWith(EXCHANGE))
+  const { rawPayload } = await t.anyone.get('/client.tgz')
+  assert.equal(answer.client.integrity, `sha512-${createHash('sha512').update(rawPayload).digest('base64')}`)
 })

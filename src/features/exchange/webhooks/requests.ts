@@ -20,7 +20,8 @@ const OVERLAP_HOURS = 24
 const Names = (description: string) =>
   Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: FILTERS_MAX, description })
 
-const FORMAT = '`standard`: Standard Webhooks. `discord`: messages for a Discord webhook. `github`: like GitHub'
+const FORMAT =
+  '`standard`: Standard Webhooks. `discord`: messages for a webhook of Discord or of a program that understands them. `github`: like GitHub'
 
 const fields = {
   url: Type.String({

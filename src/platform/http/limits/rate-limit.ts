@@ -10,7 +10,7 @@ import { MINUTE_MS } from '#lib/time.ts'
 import type { RateBudget } from '../route-config.ts'
 
 const PERIOD_MS = MINUTE_MS
-const DEFAULT_REQUESTS_PER_MINUTE = 300
+export const DEFAULT_REQUESTS_PER_MINUTE = 300
 /** Requests per minute of an address while the counter store is unavailable, for a factor of 1. */
 const LOST_REQUESTS_PER_MINUTE = 60
 

@@ -1,5 +1,6 @@
 // Routes of the exchange, which a build calls without credentials of Depot.
 import { tokenText, unauthenticated } from '#features/basics/authentication/access-control.ts'
+import { describeClient } from '#features/basics/discovery/routes.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
@@ -15,10 +16,14 @@ export function exchangeRoutes(app: App, deps: Omit<ExchangeDeps, 'keys'>): void
     config: { auth: 'public', cache: 'shared', withoutPage: 'For programs that have a token' },
     schema: {
       operationId: 'getPublishingMetadata',
-      summary: 'Get the audience and the endpoint for builds',
+      summary: 'Get the audience, the endpoint and the client for builds',
       response: { 200: PublishingMetadata },
     },
-    handler: () => ({ audience: deps.config.ci.audience, token_endpoint: `${baseUrl}/_internal/oidc/token` }),
+    handler: async () => ({
+      audience: deps.config.ci.audience,
+      token_endpoint: `${baseUrl}/_internal/oidc/token`,
+      client: await describeClient(baseUrl),
+    }),
   })
   const keys = createIssuerKeys(deps.now)
   mountInternal(app, (scope) => {

@@ -1,9 +1,14 @@
 // Response schemas of the exchange.
 
 import Type from 'typebox'
+import { ClientView } from '#features/basics/discovery/views.ts'
 import { NamedObject } from '#lib/schema/schema-parts.ts'
 
-export const PublishingMetadata = Type.Object({ audience: Type.String(), token_endpoint: Type.String() })
+export const PublishingMetadata = Type.Object({
+  audience: Type.String({ description: 'Audience of the identity of a CI job' }),
+  token_endpoint: Type.String({ description: 'URL that exchanges the identity for a token' }),
+  client: ClientView,
+})
 
 export const PublisherToken = NamedObject('PublisherToken', {
   access_token: Type.String({ description: 'Token that publishes versions for 15 minutes' }),

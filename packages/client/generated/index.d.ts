@@ -1,0 +1,13 @@
+export type { AdvisoriesByHash } from './advisories.js';
+export type { Change, ChangesOptions } from './changes.js';
+export { createDepot, type Depot, type DepotOptions, type TokenSource } from './client.js';
+export { DepotError, type ErrorCode, type Problem } from './errors.js';
+export { Form } from './form.js';
+export type { components, operations, paths } from './generated/api.js';
+export type { Args, Data, DryRun, PathOf, Schemas } from './operations.js';
+export type { Item, ListPath, ManyPath } from './pages.js';
+export type { NewVersion, PublishOptions } from './publish.js';
+export type { Resolution, ResolveRequest } from './resolve.js';
+export type { RetryOptions } from './retry.js';
+export type { ResumeStore, Upload, UploadOptions, UploadProgress } from './upload.js';
+export { type VerifyOptions, verifyWebhook, type WebhookHeaders, type WebhookMessage, WebhookVerificationError, } from './webhooks.js';
