@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { createPrivateKey, sign } from 'node:crypto'
 import { test } from 'node:test'
 import { verifyWebhook, WebhookVerificationError } from '#client/index.ts'
-import { discordBody, escaped } from '#features/exchange/webhooks/messages/discord.ts'
+import { discordBody } from '#features/exchange/webhooks/messages/discord.ts'
+import { escaped, toDiscordText } from '#features/exchange/webhooks/messages/discord-text.ts'
 import { githubSignature } from '#features/exchange/webhooks/messages/github.ts'
 import type { EventFacts } from '#features/exchange/webhooks/messages/payload.ts'
 import { formatV1a, messageId, signedContent, signV1 } from '#features/exchange/webhooks/messages/standard.ts'
@@ -111,4 +112,70 @@ test('Discord messages stay within the limits', () => {
   assert.equal(embed.url, 'https://depot.test/project/AABBCCDD/version/EEFFGGHH')
   assert.ok(texts.every((text) => text.isWellFormed()))
   assert.equal(escaped('a_b`c`|[d](e)'), 'a\\_b\\`c\\`\\|\\[d\\]\\(e\\)')
+})
+
+test('Discord shows a changelog with its form, and links, mentions and HTML as text', () => {
+  const forms: [markdown: string, expected: string][] = [
+    ['# Big *news*\n\nSome **bold**, ~~old~~ and `code`', '# Big *news*\nSome **bold**, ~~old~~ and `code`'],
+    ['##### Small', '**Small**'],
+    ['- one\n- two\n  more\n  - inner', '- one\n- two\n  more\n  - inner'],
+    ['3. three\n4. four', '3. three\n4. four'],
+    ['> quoted\n> twice', '> quoted\n> twice'],
+    ['```java\nint a; // @here\n```', '```java\nint a; // @here\n```'],
+    ['````\n```\nend\n````', '```\n``\u200b`\nend\n```'],
+    ['`` a`b ``', "`a'b`"],
+    ['[docs](https://evil.example/a)', 'docs (`https://evil.example/a`)'],
+    ['<https://a.example>', 'https\\://a.example (`https://a.example`)'],
+    ['https://a.example', 'https\\://a.example'],
+    ['@everyone <@123> <#4>', '@\u200beveryone \\<@\u200b123\\> \\<\\#4\\>'],
+    ['![a lamp](https://a.example/x.png)', 'a lamp'],
+    ['<b>x</b> ||secret||', '\\<b\\>x\\</b\\> \\|\\|secret\\|\\|'],
+    ['', ''],
+  ]
+  for (const [markdown, expected] of forms) assert.equal(toDiscordText(markdown, 2000), expected)
+})
+
+test('a long changelog ends after the last block that fits, and never inside a code block', () => {
+  const block = `\`\`\`\n${'x'.repeat(900)}\n\`\`\``
+  const text = toDiscordText([block, block, block].join('\n\n'), 2000)
+  assert.equal(text, `${block}\n${block}\n…`)
+  for (const long of ['*😀'.repeat(9_000), '@'.repeat(9_000), '> '.repeat(2_000), '- '.repeat(2_000)]) {
+    const short = toDiscordText(long, 2000)
+    assert.ok(short.length <= 2000 && short.isWellFormed())
+  }
+})
+
+test('a Discord message of a version has the author and the image, and no states of drafts', () => {
+  const event: EventFacts = {
+    key: 'k',
+    kind: 'version.published',
+    at: new Date(0),
+    project_id: 'p',
+    version_id: 'v',
+    data: { project_id: 'AABBCCDD', version_id: 'EEFFGGHH', from: 'draft', to: 'listed' },
+  }
+  const image = (url: string, featured: boolean) => ({ url, featured })
+  const project = {
+    name: 'Lantern',
+    gallery: [image('https://files.test/a.webp', false), image('https://files.test/b.webp', true)],
+  }
+  const payload = {
+    data: event.data,
+    project,
+    version: { version_number: '1.0', changelog: '## New\n\n- **light**', version_type: 'release' },
+    author: { username: 'mira', avatar_url: 'https://files.test/mira.webp' },
+  }
+  const site = { name: 'Mods', baseUrl: 'https://depot.test', accentHue: null }
+  const embedOf = (facts: EventFacts) => JSON.parse(discordBody(facts, payload, site)).embeds[0]
+  const embed = embedOf(event)
+  assert.equal(embed.description, '## New\n- **light**')
+  assert.deepEqual(embed.image, { url: 'https://files.test/b.webp' })
+  assert.deepEqual(embed.author, {
+    name: 'mira',
+    url: 'https://depot.test/user/mira',
+    icon_url: 'https://files.test/mira.webp',
+  })
+  assert.deepEqual(embed.fields, [{ name: 'Channel', value: 'release', inline: true }])
+  const changed = embedOf({ ...event, kind: 'project.status_changed', version_id: null })
+  assert.deepEqual(changed.fields.at(-1), { name: 'Status', value: 'listed', inline: true })
 })

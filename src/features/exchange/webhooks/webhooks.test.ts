@@ -68,7 +68,10 @@ test('addresses that lead into a network, and unknown values, name their field',
     [{ url: 'https://me:secret@hooks.example.org/' }, 'url'],
     [{ url: 'https://hooks.example.org:5432/' }, 'url'],
     [{ url: 'nonsense' }, 'url'],
-    [{ url: 'https://hooks.example.org/', format: 'discord' }, 'url'],
+    [{ url: 'https://discord.com/channels/1/2', format: 'discord' }, 'url'],
+    [{ url: 'https://ptb.discord.com/', format: 'discord' }, 'url'],
+    [{ url: 'https://hooks.example.org/…', format: 'discord' }, 'url'],
+    [{ url: 'https://10.0.0.1/api/webhooks/1/x', format: 'discord' }, 'url'],
     [{ events: [] }, 'events'],
     [{ events: ['*', 'version.eaten'] }, 'events.1'],
     [{ events: ['report.created'] }, 'events.0'],
@@ -85,7 +88,11 @@ test('addresses that lead into a network, and unknown values, name their field',
     assert.equal(answer.json().details.field, field, answer.body)
   }
   const { id } = await create()
-  for (const patch of [{ url: 'https://127.1/' }, { format: 'discord' }, { events: ['x'] }])
+  for (const patch of [
+    { url: 'https://127.1/' },
+    { url: 'https://discord.com/', format: 'discord' },
+    { events: ['x'] },
+  ])
     assert.equal((await t.as(owner).patch(`${PATH}/${id}`, patch)).statusCode, 400, JSON.stringify(patch))
 })
 
@@ -173,6 +180,15 @@ test('the token of a Discord webhook is masked', async () => {
     .where('id', '=', created.id)
     .executeTakeFirstOrThrow()
   assert.equal(url, DISCORD, 'an edit of something else keeps the token')
+})
+
+test('other receivers of Discord messages are accepted, and only their host is shown', async () => {
+  const url = 'https://hooks.example.org/api/webhooks/1/To-Ken_9/discord?thread_id=3'
+  const created = await create({ url, format: 'discord' })
+  assert.equal(created['url'], 'https://hooks.example.org/…')
+  assert.equal((await t.as(owner).patch(`${PATH}/${created.id}`, { url: created['url'] })).statusCode, 400)
+  const canary = await create({ url: DISCORD.replace('discord', 'canary.discord'), format: 'discord' })
+  assert.equal(canary['url'], 'https://canary.discord.com/api/webhooks/123456/…')
 })
 
 test('a renewed secret overlaps with the previous one for as long as its owner wants', async () => {

@@ -5,6 +5,7 @@ import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import { callAddress } from '#platform/outgoing/call-address.ts'
 import { OutgoingError } from '#platform/outgoing/outgoing-error.ts'
 import type { Deps } from '#ports/deps.ts'
+import { isDiscord, waitingUrl } from '../address.ts'
 import { discordBody } from '../messages/discord.ts'
 import { githubDelivery, githubMessage, githubSignature } from '../messages/github.ts'
 import type { EventFacts, Payload } from '../messages/payload.ts'
@@ -53,7 +54,7 @@ export async function buildRequest(
   if (webhook.format === 'discord') {
     const { name, accent_hue: accentHue } = await getSettings(deps)
     const body = discordBody(event, payload, { name, baseUrl, accentHue })
-    return { url: `${webhook.url}?wait=true`, headers: common, body }
+    return { url: waitingUrl(webhook.url), headers: common, body }
   }
   const secrets = await openSecrets(deps, webhook)
   if (webhook.format === 'github') {
@@ -110,7 +111,7 @@ export async function sendRequest(
       ...common(),
       error: isSuccess ? null : 'status',
       response: { status, headers: storedHeaders(answer.headers), body: storedText(answer.body) },
-      isGone: status === 410 || (format === 'discord' && [401, 403, 404].includes(status)),
+      isGone: status === 410 || (format === 'discord' && (isDiscord(url) ? [401, 403, 404] : [404]).includes(status)),
       retryAfterMs: [429, 503].includes(status) ? retryAfterOf(answer, format, now()) : undefined,
       pauseMs: format === 'discord' ? discordPause(answer.headers) : undefined,
     }

@@ -371,7 +371,7 @@ test('a Discord webhook gets a message without mentions, and is switched off whe
   assert.equal(message?.headers['webhook-signature'], undefined)
   const sent = JSON.parse(message?.body ?? '')
   assert.deepEqual(sent.allowed_mentions, { parse: [] })
-  assert.equal(sent.embeds[0].title, 'Project updated: \\*Lantern\\* @everyone \\[x\\]\\(y\\)')
+  assert.equal(sent.embeds[0].title, 'Project updated: \\*Lantern\\* @\u200beveryone \\[x\\]\\(y\\)')
   receiver.answer(
     (_received, res) => void res.writeHead(429, { 'content-type': 'application/json' }).end('{"retry_after":30.5}'),
   )
@@ -384,6 +384,29 @@ test('a Discord webhook gets a message without mentions, and is switched off whe
   receiver.answer(404)
   await dispatcher.settle()
   assert.equal((await shown(hook)).disabled_reason, 'gone')
+})
+
+test('a Discord message of a new version names its author and shows the changelog with its form', async () => {
+  const hook = await webhook({
+    format: 'discord',
+    url: `${receiver.url}/hook?thread_id=7`,
+    events: ['version.published'],
+  })
+  const version = versionData({ project_id: project.id, version_body: '## New\n\n- **light** for @everyone' })
+  const data = await form(version, [{ name: 'file', bytes: modJar(newId()) }])
+  assert.equal((await t.as(owner).post('/v3/version', data.payload, { headers: data.headers })).statusCode, 201)
+  await dispatcher.settle()
+  const [message] = receiver.received
+  assert.equal(message?.path, '/hook?thread_id=7&wait=true')
+  const [embed] = JSON.parse(message?.body ?? '').embeds
+  assert.equal(embed.description, '## New\n- **light** for @\u200beveryone')
+  assert.equal(embed.author.name, (await t.anyone.get(`/v3/user/${owner.id}`)).json().username)
+  assert.doesNotMatch(message?.body ?? '', /draft|Status/)
+  // Another receiver than Discord can deny a request without being deleted.
+  receiver.answer(403)
+  await t.as(owner).post(`/v3/webhook/${hook.id}/ping`)
+  await dispatcher.settle()
+  assert.equal((await shown(hook)).active, true)
 })
 
 test('the GitHub format has a release and its signature', async () => {

@@ -1,11 +1,13 @@
 // Messages for Discord webhooks.
-import type { EventFacts, Payload } from './payload.ts'
+import { cut, escaped, toDiscordText } from './discord-text.ts'
+import type { Author, EventFacts, Payload } from './payload.ts'
 
 export type Site = { name: string; baseUrl: string; accentHue: number | null }
 
 /** Discord's limits, in characters. */
-const MAX = { username: 80, title: 256, description: 4096, field: 1024, footer: 2048, total: 6000 } as const
-const EXCERPT_MAX = 600
+const MAX = { username: 80, title: 256, author: 256, field: 1024, footer: 2048 } as const
+/** Longer texts would fill the channel. */
+const TEXT_MAX = 2000
 const DEFAULT_HUE = 150
 
 const SENTENCES: Readonly<Record<string, string>> = {
@@ -35,7 +37,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
 
 export function discordBody(
   { kind, at }: EventFacts,
-  { data, project, version, advisory }: Payload,
+  { data, project, version, advisory, author }: Payload,
   site: Site,
 ): string {
   const name = text(project?.['name'])
@@ -44,17 +46,20 @@ export function discordBody(
   const sentence = SENTENCES[kind] ?? kind
   const url = pageOf(data, site.baseUrl)
   const icon = text(project?.['icon_url'])
+  const markdown = text(advisory?.['details']) || (kind === 'version.published' ? text(version?.['changelog']) : '')
   const excerpt =
-    text(advisory?.['details']) ||
-    (kind === 'version.published' ? text(version?.['changelog']) : text(project?.['summary']))
+    markdown === '' ? cut(escaped(text(project?.['summary'])), TEXT_MAX) : toDiscordText(markdown, TEXT_MAX)
+  const image = WITH_IMAGE.includes(kind) ? imageOf(project) : undefined
   const embed = {
     title: cut(subject === '' ? sentence : `${sentence}: ${escaped(subject)}`, MAX.title),
     ...(url === undefined ? {} : { url }),
-    ...(excerpt === '' ? {} : { description: cut(escaped(cut(excerpt, EXCERPT_MAX)), MAX.description) }),
+    ...(excerpt === '' ? {} : { description: excerpt }),
+    ...(author === undefined ? {} : { author: authorOf(author, site.baseUrl) }),
     color: colourOf(project?.['color'], site.accentHue),
     timestamp: at.toISOString(),
-    ...(icon.startsWith('https://') ? { thumbnail: { url: icon } } : {}),
-    fields: fieldsOf(data, version),
+    ...(isPublicImage(icon) ? { thumbnail: { url: icon } } : {}),
+    ...(image === undefined ? {} : { image: { url: image } }),
+    fields: fieldsOf(kind, data, version),
     footer: { text: cut(site.name, MAX.footer) },
   }
   return JSON.stringify({ username: usernameOf(site.name), allowed_mentions: { parse: [] }, embeds: [embed] })
@@ -62,14 +67,22 @@ export function discordBody(
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-/** Discord counts UTF-16 units. A cut pair of surrogates would be invalid. */
-function cut(value: string, max: number): string {
-  return value.length <= max ? value : `${value.slice(0, max - 1).replace(/[\ud800-\udbff]$/, '')}…`
+/** Discord loads images from public addresses only. */
+const isPublicImage = (url: unknown): url is string => typeof url === 'string' && url.startsWith('https://')
+
+function authorOf({ username, avatar_url }: Author, baseUrl: string) {
+  const icon = isPublicImage(avatar_url) ? { icon_url: avatar_url } : {}
+  return { name: cut(username, MAX.author), url: `${baseUrl}/user/${encodeURIComponent(username)}`, ...icon }
 }
 
-/** Escapes Markdown, so that texts of users are shown as they are. */
-export function escaped(value: string): string {
-  return value.replace(/[\\*_~|>[\]()#\-`]/g, (character) => `\\${character}`)
+/** Events that introduce a project or a version, for which the image of the project is shown. */
+const WITH_IMAGE = ['project.created', 'project.status_changed', 'version.published']
+
+/** Returns the URL of the featured image of the gallery. */
+function imageOf(project: Payload['project']): string | undefined {
+  const gallery = Array.isArray(project?.['gallery']) ? (project['gallery'] as Record<string, unknown>[]) : []
+  const url = gallery.find(({ featured }) => featured === true)?.['url']
+  return isPublicImage(url) ? url : undefined
 }
 
 /** Discord refuses names that contain its own. */
@@ -105,14 +118,15 @@ function pageOf(data: Payload['data'], baseUrl: string): string | undefined {
   return typeof user_id === 'string' ? `${baseUrl}/user/${user_id}` : undefined
 }
 
-function fieldsOf(data: Payload['data'], version: Payload['version']) {
+/** Only the event about a status has one: readers of a channel do not need the states of drafts. */
+function fieldsOf(kind: string, data: Payload['data'], version: Payload['version']) {
   const gameVersions = Array.isArray(version?.['game_versions']) ? (version['game_versions'] as unknown[]) : []
   const loaders = Array.isArray(version?.['loaders']) ? (version['loaders'] as unknown[]) : []
   const rows: [string, string][] = [
     ['Channel', text(version?.['version_type'])],
     ['Loaders', loaders.join(', ')],
     ['Game versions', gameVersions.join(', ')],
-    ['Status', typeof data['to'] === 'string' ? `${text(data['from'])} → ${data['to']}` : ''],
+    ['Status', kind === 'project.status_changed' ? text(data['to']) : ''],
   ]
   return rows
     .filter(([, value]) => value !== '')

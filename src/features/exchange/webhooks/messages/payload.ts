@@ -7,6 +7,7 @@ import {
 import { toAdvisoryView } from '#features/catalogue/versions/advisories/document.ts'
 import { getVisibleAdvisory } from '#features/catalogue/versions/advisories/get-visible-advisory.ts'
 import { listVisibleVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
+import { listCachedUsers, type UserReader } from '#features/people/users/user-cache.ts'
 import { ApiError } from '#lib/errors.ts'
 import { viewOf } from '#lib/text/json-bytes.ts'
 import { withoutCache } from '#platform/cache/revisions.ts'
@@ -22,9 +23,18 @@ export type EventFacts = {
   data: View
 }
 
-export type Payload = { data: View; project: View | undefined; version: View | undefined; advisory?: View | undefined }
+export type Author = { username: string; avatar_url: string | null }
 
-type Reader = ProjectReader & { config: { http: { baseUrl: string } } }
+/** `author`: of a published version, for formats that show the name. The data has only the ID. */
+export type Payload = {
+  data: View
+  project: View | undefined
+  version: View | undefined
+  advisory?: View | undefined
+  author?: Author | undefined
+}
+
+type Reader = ProjectReader & UserReader & { config: { http: { baseUrl: string } } }
 
 const TEXT_MAX = 2_000
 const LIST_MAX = 100
@@ -52,13 +62,19 @@ export async function readPayload(reader: Reader, event: EventFacts, isMember: b
     version: version === undefined ? undefined : shortened(viewOf(version)),
     advisory: await readAdvisory(reader, event),
   }
+  const author = event.kind === 'version.published' ? await findAuthor(reader, views.version?.['author_id']) : undefined
   const data = { ...event.data, ...defined(views) }
-  if (Buffer.byteLength(JSON.stringify(data)) <= BYTES_MAX) return { data, ...views }
-  return { data: { ...event.data, truncated: true }, ...views }
+  if (Buffer.byteLength(JSON.stringify(data)) <= BYTES_MAX) return { data, author, ...views }
+  return { data: { ...event.data, truncated: true }, author, ...views }
 }
 
 const findPublicProject = (reader: ProjectReader, id: string): Promise<CachedProject | undefined> =>
   getProject(reader, null, id).catch(toMissing)
+
+async function findAuthor(reader: UserReader, id: unknown): Promise<Author | undefined> {
+  const [user] = typeof id === 'string' ? await listCachedUsers(reader, [id]) : []
+  return user === undefined ? undefined : viewOf(user)
+}
 
 /** Returns the OSV document of the advisory that the event is about. */
 async function readAdvisory(reader: Reader, { kind, data }: EventFacts): Promise<View | undefined> {
