@@ -1,5 +1,5 @@
 // Runs after the installation of a release: removes what its packages contain for developers and for other programs only:
-// headers, static libraries, types, source maps, tests, forms of a library that Depot does not load, and languages that it
+// headers, static libraries, types, source maps, tests, changelogs, forms of a library that Depot does not load, and languages that it
 // does not highlight.
 // Depot works if these files stay, for example because install scripts are off; the installation is then 120 MB larger.
 import { globSync, readFileSync, rmSync } from 'node:fs'
@@ -13,6 +13,7 @@ const UNUSED = [
   'node-*/{include,share,CHANGELOG.md}',
   '**/*.d.{ts,mts,cts}',
   '**/*.{js,mjs,cjs,css}.map',
+  '{*,@*/*}/{CHANGELOG,Changelog,changelog,CHANGES,HISTORY,History,history,CONTRIBUTING}.md',
   '{*,@*/*}/{test,tests,example,examples,benchmark,benchmarks,.github}',
   'highlight.js/{es,scss,styles,types}',
   '@zxcvbn-ts/{core,language-*}/{src,dist/**/*.mjs,dist/zxcvbn-ts.js}',

@@ -1,6 +1,8 @@
 // depot-publish in a CI job, and the end of a run that is stopped.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
+import { VERSION } from '#client/command/help.ts'
+import { noteOtherVersion } from '#client/command/other-version.ts'
 import { Stopped } from '#client/command/outcome.ts'
 import { openInstance, openPublisher, type Publisher } from './publish-steps.ts'
 import { standIn } from './stand-in.ts'
@@ -11,6 +13,23 @@ before(async () => {
 })
 beforeEach(() => p.clear())
 after(() => p?.close())
+
+test('the command notes that the instance has another version of it, and says nothing about the same version', async () => {
+  const versions = ['9.0.0', VERSION, undefined]
+  const server = await standIn((_, response) => {
+    const version = versions.shift()
+    const client = version === undefined ? {} : { client: { version, url: 'https://depot.example/client.tgz?v=9' } }
+    response.end(JSON.stringify(client))
+  })
+  const notes: string[] = []
+  const compare = () => noteOtherVersion(`${server.url}/`, (text) => notes.push(text), AbortSignal.timeout(60_000))
+  for (const _ of [1, 2, 3]) await compare()
+  server.close()
+  await compare()
+  assert.deepEqual(notes, [
+    `This is depot-publish ${VERSION}, and the instance has 9.0.0. To use it, run npx -p 'https://depot.example/client.tgz?v=9' depot-publish`,
+  ])
+})
 
 describe('the identity of a CI job', () => {
   test('a runner issues a token for the audience of the instance; the exchanged token is revoked at the end', async () => {
