@@ -36,7 +36,7 @@ export async function resolvePack(
   })
   const { items, chosen } = JSON.parse(answer.content) as AnswerView
   const failed = items.find(({ state }) => state !== 'chosen')
-  if (failed !== undefined) throw validationError(`projects.${failed.index}`, REASONS[failed.state])
+  if (failed !== undefined) throw failedItem(failed)
   const isNamed = loader !== null && (loader_version !== null || loaderKeyOf(deps, [loader], 'mrpack') === undefined)
   if (!isNamed) {
     const versions = await listCachedVersions(
@@ -62,6 +62,12 @@ const REASONS: Readonly<Record<ItemView['state'], string>> = {
   missing: 'requires a project that is hidden or deleted',
   conflict: 'is incompatible with another project of the pack',
   limit: 'requires too many projects',
+}
+
+/** `reason` and `project_id` let pages name the project in their language. */
+function failedItem({ index, state, project_id }: ItemView): ApiError {
+  const { message, details } = validationError(`projects.${index}`, REASONS[state])
+  return new ApiError('validation_error', message, { details: { ...details, reason: state, project_id } })
 }
 
 /**

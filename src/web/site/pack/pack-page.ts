@@ -14,7 +14,7 @@ import { PACK_PROJECTS_MAX } from '#features/community/packs/requests.ts'
 import { releasesOf } from '#features/reading/search/facet-counts.ts'
 import { viewOf } from '#lib/text/json-bytes.ts'
 import { SETUP_TYPES, setupLoaders } from '#web/kit/cookies.ts'
-import type { FormRefusal } from '#web/kit/forms/read-form.ts'
+import { errorsOf, type FormRefusal } from '#web/kit/forms/read-form.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
@@ -149,7 +149,7 @@ ${emptyState(page, empty)}</div>`
   }
   return html`<div class="sheet slip">${head}
 ${state.projects.length >= PACK_PROJECTS_MAX && note(page, 'warn', html`<p>${language.t('site.pack.full', { count: PACK_PROJECTS_MAX })}</p>`)}
-${settingsForm(request, state, loaderVersions)}
+${settingsForm(request, state, loaderVersions, saving.refusal)}
 ${fitting}
 ${itemList(page, pack)}
 ${requiredList(page, pack)}
@@ -162,8 +162,14 @@ ${saveForm(request, state, saving)}
 }
 
 /** Leads to the same page with other values. */
-function settingsForm({ page, deps }: PageRequest, state: PackState, loaderVersions: readonly string[]): Markup {
+function settingsForm(
+  { page, deps }: PageRequest,
+  state: PackState,
+  loaderVersions: readonly string[],
+  refusal: FormRefusal | undefined,
+): Markup {
   const { language } = page
+  const errors = errorsOf({ refusal })
   const any = { value: '', label: language.t('site.setup.any') }
   const choose = (values: readonly string[], chosen: string, label: (value: string) => string) => [
     { ...any, isChosen: chosen === '' },
@@ -173,10 +179,10 @@ function settingsForm({ page, deps }: PageRequest, state: PackState, loaderVersi
   const name = (value: string) => tagName(language, value)
   return html`<form method="get" action="${pathTo(page, PATHS.pack)}" id="setup">
 ${hiddenField('projects', state.projects.join(','))}${state.pack !== '' && hiddenField('pack', state.pack)}
-${selectField(page, { name: 'game_version', label: language.t('site.setup.version'), choices: choose(releasesOf(deps.taxonomy), state.gameVersion, (value) => value) })}
-${selectField(page, { name: 'loader', label: language.t('site.setup.loader'), choices: choose([...new Set(loaders)], state.loader, name) })}
-${textField(page, { name: 'loader_version', label: language.t('site.pack.loader-version'), hint: loaderVersionHint(page, state, loaderVersions), value: state.loaderVersion, suggestions: loaderVersions, maxLength: 64, isOptional: true })}
-${textField(page, { name: 'name', label: language.t('site.pack.name'), value: state.name, maxLength: 128, isOptional: true })}
+${selectField(page, { name: 'game_version', errors, label: language.t('site.setup.version'), choices: choose(releasesOf(deps.taxonomy), state.gameVersion, (value) => value) })}
+${selectField(page, { name: 'loader', errors, label: language.t('site.setup.loader'), choices: choose([...new Set(loaders)], state.loader, name) })}
+${textField(page, { name: 'loader_version', errors, label: language.t('site.pack.loader-version'), hint: loaderVersionHint(page, state, loaderVersions), value: state.loaderVersion, suggestions: loaderVersions, maxLength: 64, isOptional: true })}
+${textField(page, { name: 'name', errors, label: language.t('site.pack.name'), hint: language.t('site.pack.name.hint'), value: state.name, maxLength: 128, isOptional: true })}
 <button>${language.t('site.pack.update')}</button>
 </form>`
 }

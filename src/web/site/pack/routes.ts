@@ -3,11 +3,12 @@ import type { FastifyReply } from 'fastify'
 import { savePack as saveAgain } from '#features/community/packs/update-pack.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { Pages } from '#web/kit/pages.ts'
+import { attempt } from '#web/kit/forms/read-form.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import type { PageRequest, WebDeps } from '#web/kit/request.ts'
 import { requireToken } from '#web/kit/safety.ts'
 import { createPack, showPack, showPackOf } from './pack-page.ts'
-import { savePack } from './save-form.ts'
+import { namingProject, savePack } from './save-form.ts'
 import {
   sendLatestMrpack,
   sendNumberedMrpack,
@@ -33,7 +34,7 @@ export function packPages(pages: Pages, { fileRules }: WebDeps['deps']): void {
     cost: COSTS.resolve,
   })
   const path = '/pack/:user/:slug'
-  pages.open('GET', path, 'siteSavedPack', withSavedPack(showSavedPack), {
+  pages.open('GET', path, 'siteSavedPack', withSavedPack((request, saved) => showSavedPack(request, saved)), {
     cached: 'until-changed',
     shows: 'A pack that a user has saved, with its files',
     api: 'getPack listPackSaves savePack',
@@ -54,12 +55,14 @@ export function packPages(pages: Pages, { fileRules }: WebDeps['deps']): void {
 }
 
 /** Chooses the newest versions again. */
-async function saveFromPage(
-  { req, deps, viewer, redirect, toSignIn }: PageRequest,
-  { pack, path }: SavedPack,
-): Promise<FastifyReply> {
+async function saveFromPage(request: PageRequest, saved: SavedPack): Promise<FastifyReply> {
+  const { req, deps, viewer, redirect, toSignIn } = request
+  const { pack, path } = saved
   requireToken(req)
   if (viewer === null) return toSignIn(path)
-  const { isNew } = await saveAgain(deps, viewer, pack.id)
-  return redirect(path, isNew ? 'pack-updated' : 'pack-same')
+  const setup = { gameVersion: pack.game_version, loader: pack.loader ?? '' }
+  const { value, refusal } = await attempt(() =>
+    namingProject(request, setup, () => saveAgain(deps, viewer, pack.id)),
+  )
+  return refusal === undefined ? redirect(path, value.isNew ? 'pack-updated' : 'pack-same') : showSavedPack(request, saved, refusal)
 }

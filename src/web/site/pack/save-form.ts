@@ -1,17 +1,20 @@
 // Saves the pack that a visitor composes to their account: as a new pack, or as the next save of a pack that they edit.
 import type { FastifyReply } from 'fastify'
+import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { createPack } from '#features/community/packs/create-pack.ts'
 import { findPack, type PackReadRow } from '#features/community/packs/queries.ts'
 import { PackInput } from '#features/community/packs/requests.ts'
 import { updatePack } from '#features/community/packs/update-pack.ts'
 import { listCachedUsers } from '#features/people/users/user-cache.ts'
-import { notFound } from '#lib/errors.ts'
-import { attempt, checkValues, errorsOf, type FormRefusal } from '#web/kit/forms/read-form.ts'
+import { ApiError, notFound } from '#lib/errors.ts'
+import { viewOf } from '#lib/text/json-bytes.ts'
+import { attempt, checkValues, errorsOf, type FormRefusal, refusedField } from '#web/kit/forms/read-form.ts'
 import { PATHS, savedPackPath, signInPath } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import { html, type Part } from '#web/ui/html.ts'
 import { icon, pathTo } from '#web/ui/page-context.ts'
 import { errorSummary, form, hiddenField } from '#web/ui/parts/fields.ts'
+import { setupName } from '../names.ts'
 import { type PackState, packPath, packValues, readPack } from './pack-state.ts'
 
 const LABELS = {
@@ -29,6 +32,31 @@ export async function findEdited({ deps, viewer }: PageRequest, state: PackState
   return pack?.account_id === viewer.id ? pack : undefined
 }
 
+/**
+ * Runs a command that chooses versions for a pack.
+ * @throws ApiError with a message in the language of the page that names the project without a version
+ */
+export async function namingProject<T>(
+  { deps, language }: PageRequest,
+  setup: { gameVersion: string; loader: string },
+  act: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await act()
+  } catch (error) {
+    if (!(error instanceof ApiError) || typeof error.details?.['project_id'] !== 'string') throw error
+    const { project_id, reason } = error.details
+    const [project] = await listVisibleProjects(deps, null, [String(project_id)])
+    if (project === undefined) throw error
+    const { name } = viewOf(project)
+    const message =
+      reason === 'no_version'
+        ? language.t('site.pack.refused.no-version', { name, setup: setupName(language, setup) })
+        : `${name}: ${language.t(`site.pack.state.${reason as 'missing' | 'conflict' | 'limit'}`)}`
+    throw refusedField('projects', message)
+  }
+}
+
 type Refused = (request: PageRequest, state: PackState, refusal: FormRefusal) => Promise<FastifyReply>
 
 /** `showRefused` shows the page with the pack again. */
@@ -39,12 +67,16 @@ export async function savePack(request: PageRequest, showRefused: Refused): Prom
   const edited = await findEdited(request, state)
   const { projects, gameVersion: game_version, loader, loaderVersion, name } = state
   const setup = { loader: loader === '' ? null : loader, loader_version: loaderVersion === '' ? null : loaderVersion }
-  const { value: id, refusal } = await attempt(async () => {
-    const values = checkValues(PackInput, { name, projects, game_version, ...setup })
-    if (edited === undefined) return createPack(deps, viewer, values)
-    await updatePack(deps, viewer, { id: edited.id, patch: values })
-    return edited.id
-  }, LABELS)
+  const { value: id, refusal } = await attempt(
+    () =>
+      namingProject(request, { gameVersion: game_version, loader }, async () => {
+        const values = checkValues(PackInput, { name, projects, game_version, ...setup })
+        if (edited === undefined) return createPack(deps, viewer, values)
+        await updatePack(deps, viewer, { id: edited.id, patch: values })
+        return edited.id
+      }),
+    LABELS,
+  )
   if (refusal !== undefined) return showRefused(request, state, refusal)
   const saved = await findPack(deps.db, viewer, id)
   const [user] = await listCachedUsers(deps, [viewer.id])

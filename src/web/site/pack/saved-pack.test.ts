@@ -77,7 +77,7 @@ test('the form says why a pack cannot be saved, and visitors sign in first', asy
   const composed = `/pack?projects=${idOf('old')}&loader=fabric&game_version=1.20.1&loader_version=0.15.11&name=Old+lights`
   const refused = await browser.send(composed, '/pack/save')
   assertValidHtml(refused.body, 'refused')
-  assertSays(refused, 400, 'has no version for this game version and loader')
+  assertSays(refused, 400, 'old has no version for 1.20.1 on Fabric. Remove the project')
   assertSays(await browser.send(composed.replace('Old+lights', ''), '/pack/save'), 400, 'The name of the pack')
   const visitors = await visitor(t).get(composed)
   assertSays(visitors, 200, 'Sign in to save')
@@ -195,8 +195,14 @@ test('a pack with a file that is no longer public says so, and its files are a c
     .where('id', '=', versions['fading/1'] ?? '')
   await row.execute()
   t.deps.cache.clear()
-  assertSays(await visitor(t).get(path), 200, 'Some files of this pack are no longer public')
+  const shown = await visitor(t).get(path)
+  assertSays(shown, 200, 'no longer public, so no one can install it: fading. The pack works again when its owner')
+  assert.doesNotMatch(shown.body, /latest\.mrpack|launcher:|server\.zip|pack\.toml/)
   assert.match(await text(`${path}/latest.mrpack`, 409), /no longer public/)
+  assertSays(await browser.get(path), 200, 'If a project has no other version, remove it')
+  const refused = await browser.send(path, `${path}/save`)
+  assertValidHtml(refused.body, 'refused')
+  assertSays(refused, 400, 'fading has no version for 1.20.1 on Fabric. Remove the project')
 })
 
 test('the owner updates the versions, and changes and deletes the pack; others cannot', async () => {

@@ -9,13 +9,14 @@ import { findPackBySlug, listSaves, type PackReadRow, type SaveRow } from '#feat
 import { type CachedUser, getCachedUser } from '#features/people/users/user-cache.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
 import { viewOf } from '#lib/text/json-bytes.ts'
+import { errorsOf, type FormRefusal } from '#web/kit/forms/read-form.ts'
 import { savedPackPath, userPath } from '#web/kit/paths.ts'
 import { noticeOf, type PageRequest } from '#web/kit/request.ts'
 import { timeAgo } from '#web/ui/format.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
 import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { doneNote } from '#web/ui/parts/actions.ts'
-import { buttonForm } from '#web/ui/parts/fields.ts'
+import { buttonForm, errorSummary } from '#web/ui/parts/fields.ts'
 import { note } from '#web/ui/parts/lists.ts'
 import { setupName } from '../names.ts'
 import { copyButton } from '../version/version-parts.ts'
@@ -58,7 +59,12 @@ async function findOwner({ deps, param }: PageRequest): Promise<CachedUser> {
   }
 }
 
-export async function showSavedPack(request: PageRequest, saved: SavedPack): Promise<FastifyReply> {
+/** `refusal`: the reason why the versions could not be updated. */
+export async function showSavedPack(
+  request: PageRequest,
+  saved: SavedPack,
+  refusal?: FormRefusal,
+): Promise<FastifyReply> {
   const { deps, viewer, page, show, language } = request
   const { pack, owner, path } = saved
   const answer = JSON.parse(await getLockContent(deps, pack.lock_id)) as AnswerView
@@ -76,7 +82,9 @@ export async function showSavedPack(request: PageRequest, saved: SavedPack): Pro
       .filter(({ project_id }) => requested.has(project_id) === isRequested)
       .map(({ project_id, version_id }) => row(page, named, project_id, nameLink(page, named, project_id, version_id)))
   const isOwner = viewer?.id === pack.account_id
-  const isBroken = versions.length < ids.length
+  const lost = answer.chosen
+    .filter(({ version_id }) => !named.versions.has(version_id))
+    .map(({ project_id }) => named.projects.get(project_id)?.name ?? project_id)
   const own = rowsOf(true)
   return show({
     title: pack.name,
@@ -85,12 +93,14 @@ export async function showSavedPack(request: PageRequest, saved: SavedPack): Pro
     insiders: new Set([pack.account_id]),
     openGraph: { type: 'website' },
     description: language.t('site.saved-pack.about', { name: pack.name, owner: owner.username }),
-    body: html`${notes(request, saved, isBroken)}
+    refusal,
+    body: html`${notes(request, saved, lost)}
 <div class="sheet slip"><h1 dir="auto">${pack.name}</h1>
 <p class="soft">${language.rich('site.by', { name: html`<a href="${pathTo(page, userPath(owner.username))}"><bdi>${owner.username}</bdi></a>` })}</p>
 ${facts(page, pack)}
+${errorSummary(page, errorsOf({ refusal }))}
 ${isOwner && ownerButtons(page, saved)}
-${files(request, saved)}
+${lost.length === 0 && files(request, saved)}
 ${section(language.t('site.count.project', { count: own.length }), own)}
 ${section(language.t('site.pack.required'), rowsOf(false))}
 ${history(page, path, await listSaves(deps.db, pack.id, SAVES_SHOWN))}
@@ -108,10 +118,18 @@ const stateOf = ({ projects, loader, game_version, name, loader_version }: PackR
   pack,
 })
 
-function notes(request: PageRequest, { pack }: SavedPack, isBroken: boolean): Part {
+/** `lost`: the projects of which the newest save contains a version that is no longer public. */
+function notes(request: PageRequest, { pack }: SavedPack, lost: readonly string[]): Part {
   const { page, language } = request
   const notice = noticeOf(request)
-  return html`${notice !== undefined && html`<div class="state">${doneNote(page, html`${notice}`)}</div>`}${pack.status !== 'listed' && html`<div class="state">${note(page, 'warn', html`<p>${language.t(`site.saved-pack.${pack.status}`)}</p>`)}</div>`}${isBroken && html`<div class="state">${note(page, 'warn', html`<p>${language.t('site.saved-pack.broken')}</p>`)}</div>`}`
+  return html`${notice !== undefined && html`<div class="state">${doneNote(page, html`${notice}`)}</div>`}${pack.status !== 'listed' && html`<div class="state">${note(page, 'warn', html`<p>${language.t(`site.saved-pack.${pack.status}`)}</p>`)}</div>`}${lost.length > 0 && html`<div class="state">${note(page, 'warn', broken(request, pack, lost))}</div>`}`
+}
+
+/** Says why nobody can install the pack, and who can change that. */
+function broken({ language, viewer }: PageRequest, { account_id }: PackReadRow, lost: readonly string[]): Part {
+  const names = new Intl.ListFormat(language.tag).format(lost)
+  const next = viewer?.id === account_id ? 'site.saved-pack.broken.own' : 'site.saved-pack.broken.others'
+  return html`<p>${language.t('site.saved-pack.broken', { names })} ${language.t(next)}</p>`
 }
 
 function facts({ language, now }: PageContext, pack: PackReadRow): Markup {

@@ -67,6 +67,12 @@ test('a collection becomes a saved pack, a launcher opens it, and installed pack
   await page.selectOption('select[name=loader]', 'fabric')
   await page.selectOption('select[name=game_version]', '1.20.1')
   await page.fill('input[name=loader_version]', '0.15.11')
+  // The page says why it did not save the pack, and loses nothing.
+  await page.fill('input[name=name]', '')
+  await press(page, 'Save pack')
+  await page.locator('#errors:focus').getByText('The name of the pack').waitFor()
+  assert.equal(await page.inputValue('input[name=loader_version]'), '0.15.11')
+  await page.fill('input[name=name]', 'Lights for winter')
   // The button takes what was typed above it.
   await press(page, 'Save pack')
   await page.waitForURL(`${url}/pack/paul/lights-for-winter?done=pack-saved`)

@@ -12,7 +12,8 @@ if (url.searchParams.has('projects')) {
   const pack = new URLSearchParams()
   for (const key of KEPT) if (url.searchParams.has(key)) pack.set(key, url.searchParams.get(key))
   localStorage.setItem(KEY, String(pack))
-} else if (added !== null || projects.length > 0) {
+} else if (url.pathname.endsWith('/pack') && (added !== null || projects.length > 0)) {
+  // The page that rejects a form has another path: leaving it would hide the error.
   if (added !== null && !projects.includes(added)) projects.push(added)
   stored.set('projects', projects.join(','))
   url.search = String(stored)
