@@ -5,10 +5,11 @@ import { getProjectAsMember } from '#features/catalogue/projects/lookup/project-
 import { dismissItem, listAttention, restoreItem } from '#features/community/attention/list-attention.ts'
 import { parseItem } from '#features/community/attention/requests.ts'
 import type { AttentionItem } from '#features/community/attention/views.ts'
+import { listBrokenPacks } from '#features/community/packs/lost-versions.ts'
 import { getBalance } from '#features/people/payouts/queries.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
-import { organizationPath, PATHS, projectPath, versionPath, withQuery } from '#web/kit/paths.ts'
+import { organizationPath, PATHS, projectPath, savedPackPath, versionPath, withQuery } from '#web/kit/paths.ts'
 import { exactTime, moneyText, moneyTile, shortNumber, timeAgo, wholeNumber } from '#web/ui/format.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
 import type { IconName } from '#web/ui/icons.ts'
@@ -63,6 +64,7 @@ async function showDashboard(request: OwnRequest, _data: null, form: FormState):
   const items = (await listAttention(deps, viewer)).filter(({ project, organization_id }) =>
     isShown(filter, organization_id ?? owners.get(project?.id ?? '') ?? null),
   )
+  const packs = isShown(filter, null) ? await listBrokenPacks(deps.db, viewer.id) : []
   const projects = all.filter(({ project }) => isShown(filter, project.organization_id))
   const trends = await loadTrends(request, filter.chosen === '' ? undefined : projects.map(({ view }) => view.id))
   // The page of analytics counts the projects of every owner.
@@ -74,12 +76,12 @@ async function showDashboard(request: OwnRequest, _data: null, form: FormState):
   return showDashboardPage(request, {
     path: PATHS.dashboard,
     title: t('publish.dashboard'),
-    facts: [t('publish.attention.count', { count: items.length })],
+    facts: [t('publish.attention.count', { count: items.length + packs.length })],
     tools: html`<a class="button" href="${pathTo(page, PATHS.newProject)}">${icon(page, 'plus')}${t('publish.new.title')}</a><a class="button" href="${pathTo(page, PATHS.publish)}">${icon(page, 'upload')}${t('publish.new-version')}</a>`,
     form,
     undo,
     body: html`<section aria-labelledby="wants-h">${sheetHead({ id: 'wants-h', title: t('publish.attention'), action: ownerSegments(request, PATHS.dashboard, filter) })}
-${attentionList(page, items)}</section>
+${attentionList(request, items, packs)}</section>
 <section aria-labelledby="figures-h">${sheetHead({ id: 'figures-h', title: t('publish.figures'), text: t('publish.figures.text'), action: filter.chosen === '' ? analytics : undefined, isRuled: true })}
 ${await figures(request, { projects, trends })}</section>
 ${await projectSection(request, { projects, trends, items, filter })}`,
@@ -200,10 +202,23 @@ const ICONS: Readonly<Record<Kind, readonly [IconName, '' | 'bad' | 'calm']>> = 
   unsupported_game_version: ['alert', ''],
 }
 
-function attentionList(page: PageContext, items: readonly AttentionItem[]): Markup {
-  const { t } = page.language
-  if (items.length === 0) return emptyState(page, { icon: 'check', title: t('publish.attention.empty') })
-  return html`<ul class="wants">${items.map((item) => attentionRow(page, item))}</ul>`
+function attentionList(
+  { page, account, t }: OwnRequest,
+  items: readonly AttentionItem[],
+  packs: readonly { name: string; slug: string }[],
+): Markup {
+  if (items.length + packs.length === 0) return emptyState(page, { icon: 'check', title: t('publish.attention.empty') })
+  const rows = packs.map(({ name, slug }) => packRow(page, name, savedPackPath(account.username, slug)))
+  return html`<ul class="wants">${items.map((item) => attentionRow(page, item))}${rows}</ul>`
+}
+
+/** A saved pack that nobody can install. */
+function packRow(page: PageContext, name: string, path: string): Markup {
+  const { language } = page
+  const href = pathTo(page, path)
+  const title = language.rich('publish.attention.broken-pack', { name: html`<bdi>${name}</bdi>` })
+  return html`<li><span class="mark">${icon(page, 'package')}</span><div><h3><a href="${href}">${title}</a></h3><p>${language.t('publish.attention.broken-pack.text')}</p></div><div class="act"><a class="button" href="${href}">${language.t('publish.attention.broken-pack.do')}</a></div></li>
+`
 }
 
 function attentionRow(page: PageContext, item: AttentionItem): Markup {

@@ -2,6 +2,7 @@
 
 import { type ImpactAction, listImpact } from '#features/catalogue/breakage/impact-queries.ts'
 import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
+import { countPacksWith } from '#features/community/packs/lost-versions.ts'
 import { viewOf } from '#lib/text/json-bytes.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { projectPath } from '#web/kit/paths.ts'
@@ -11,22 +12,26 @@ import { pathTo } from '#web/ui/page-context.ts'
 /** Number of projects that a list names. */
 const NAMED_MAX = 10
 
-/** Returns consequences for a confirmation page: one sentence for projects and one for packs, with their names. */
+/** Returns consequences for a confirmation page: sentences for projects and packs, with their names, and a count of
+ * the saved packs of users. */
 export async function impactOf(
   { deps, viewer, page }: OwnRequest,
   of: { projectId: string; versionId: string | null; action: ImpactAction },
 ): Promise<Part[]> {
   const { t } = page.language
   const rows = await listImpact(deps.db, of)
-  if (rows.length === 0) return [t('upload.impact.none')]
+  // The files of a withdrawn version stay public, so packs that contain it still work.
+  const saved = of.action === 'remove' ? await countPacksWith(deps.db, of) : 0
+  if (rows.length === 0 && saved === 0) return [t('upload.impact.none')]
   const groups = [rows.filter(({ is_pack }) => !is_pack), rows.filter(({ is_pack }) => is_pack)]
-  return Promise.all(
+  const named = await Promise.all(
     groups.flatMap((group, index) => {
       if (group.length === 0) return []
       const key = index === 0 ? 'upload.impact.projects' : 'upload.impact.packs'
       return [nameAll(group.slice(0, NAMED_MAX), t(key, { count: group.length }), group.length - NAMED_MAX)]
     }),
   )
+  return saved === 0 ? named : [...named, t('upload.impact.saved-packs', { count: saved })]
 
   async function nameAll(named: typeof rows, sentence: string, more: number): Promise<Part> {
     const ids = named.map(({ project_id }) => project_id)

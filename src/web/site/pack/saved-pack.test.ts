@@ -205,6 +205,32 @@ test('a pack with a file that is no longer public says so, and its files are a c
   assertSays(refused, 400, 'fading has no version for 1.20.1 on Fabric. Remove the project')
 })
 
+test('the page that deletes a version counts saved packs, and their owners see which pack is broken', async () => {
+  const { projects, versions } = await makeCatalogue(t, { lost: { '1': [] }, above: { '1': ['required lost'] } })
+  const person = await t.make.account()
+  await create({ name: 'Names it', projects: [projects['lost']?.id] }, person)
+  const { id, path } = await create({ name: 'Requires it', projects: [projects['above']?.id] }, person)
+  await create({ name: 'Without it', projects: [idOf('torch')] }, person)
+  const publisher = visitor(t, projects['lost']?.owner.token)
+  const deletion = `/mod/${projects['lost']?.slug}/version/${versions['lost/1']}/delete`
+  const shown = await publisher.get(deletion)
+  assertValidHtml(shown.body, 'deletion')
+  assertSays(shown, 200, '2 saved packs of users contain it. No one can install these packs')
+  const settings = await publisher.get(`/mod/${projects['lost']?.slug}/settings/delete`)
+  assertSays(settings, 200, '2 saved packs of users contain it.')
+  const player = visitor(t, person.token)
+  assertSays(await player.get('/dashboard'), 200, 'Nothing needs your attention')
+  const deleted = await publisher.send(deletion, deletion, { name: '1' })
+  assertLeads(deleted, `/mod/${projects['lost']?.slug}/settings/versions?done=version-deleted`)
+  const dashboard = await player.get('/dashboard')
+  assertValidHtml(dashboard.body, 'dashboard')
+  assertSays(dashboard, 200, '2 items need your attention')
+  assertSays(dashboard, 200, `href="${path}"`)
+  assert.doesNotMatch(dashboard.body, /Without it/)
+  assert.equal((await t.as(person).patch(`/v3/pack/${id}`, { projects: [idOf('torch')] })).statusCode, 204)
+  assertSays(await player.get('/dashboard'), 200, 'One item needs your attention')
+})
+
 test('the owner updates the versions, and changes and deletes the pack; others cannot', async () => {
   const { path } = await create({ name: 'Managed' })
   assertLeads(await browser.send(path, `${path}/save`), `${path}?done=pack-same`)
