@@ -16,7 +16,7 @@ import { EMPTY, type FormState, submittedForm } from '#web/kit/forms/form-page.t
 import { showLostForm } from '#web/kit/forms/lost-input.ts'
 import { attempt, checkValues } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
-import { projectSegments } from '#web/kit/paths.ts'
+import { projectSegments, withQuery } from '#web/kit/paths.ts'
 import { withdrawnNote } from '#web/site/version/version-parts.ts'
 import { html, type Part } from '#web/ui/html.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'
@@ -37,7 +37,7 @@ import { publicationErrors } from './form/publication-errors.ts'
 import { type CheckToken, type ReceivedForm, type RefusedFile, readFields, streamedForm } from './form/receive-form.ts'
 import { storeParts } from './form/store-parts.ts'
 import { type DependencyRow, patchOf, shownValues, submittedRows, valuesOf } from './form/version-values.ts'
-import { usualScanSeconds } from './queries.ts'
+import { isNewDraft, usualScanSeconds } from './queries.ts'
 import { statusPart } from './status-part.ts'
 
 export type Edited = ManagedProject & {
@@ -68,7 +68,12 @@ export function editPages(pages: Pages, taxonomy: Taxonomy, checkToken: CheckTok
       'manageVersion',
       async (request) => {
         const data = await loadEdited(request)
-        return toCanonical(request, data) ?? showEdit(request, data, { state: EMPTY })
+        const moved = toCanonical(request, data)
+        if (moved !== undefined) return moved
+        // The page to edit has neither proposals nor a list of missing fields.
+        if (data.version.status === 'draft' && (await isNewDraft(request.deps.db, data.version.id)))
+          return request.redirect(withQuery(`${data.path}/versions/new`, { draft: data.version.id }))
+        return showEdit(request, data, { state: EMPTY })
       },
       { api: 'updateVersion getVersionScan' },
     )

@@ -14,7 +14,8 @@ export type VersionListRow = {
   date_published: Date
   loaders: string[]
   game_versions: string[]
-  draft_expires: Date | null
+  /** Whether the version was never published. */
+  is_new_draft: boolean
   total: number
 }
 
@@ -25,7 +26,7 @@ export async function listAllVersions(
   { limit, offset }: { limit: number; offset: number },
 ): Promise<VersionListRow[]> {
   const { rows } = await sql<VersionListRow>`
-    select id, name, version_number, version_type, status, featured, withdrawn_at is not null as is_withdrawn, downloads, date_published, loaders, draft_expires,
+    select id, name, version_number, version_type, status, featured, withdrawn_at is not null as is_withdrawn, downloads, date_published, loaders, is_new_draft,
       coalesce((select array_agg(value) from jsonb_array_elements_text(version.fields -> 'game_versions') value), '{}')
         as game_versions,
       count(*) over ()::int as total
@@ -33,6 +34,12 @@ export async function listAllVersions(
     order by (status = 'draft') desc, date_published desc, id
     limit ${limit} offset ${offset}`.execute(db)
   return rows
+}
+
+/** Returns whether the version was never published. */
+export async function isNewDraft(db: Db, versionId: string): Promise<boolean> {
+  const row = await db.selectFrom('version').select('is_new_draft').where('id', '=', versionId).executeTakeFirst()
+  return row?.is_new_draft === true
 }
 
 /** Returns the number of dependencies of other versions on a version. */

@@ -83,7 +83,7 @@ async function showVersions(request: OwnRequest, data: ManagedProject, form: For
     ],
     rows: rows.map((row) => ({
       cells: cellsOf(page, data, row),
-      ...(mayEdit && row.draft_expires === null
+      ...(mayEdit && !row.is_new_draft
         ? { pick: { value: row.id, name: row.version_number, isPicked: picked.has(row.id) } }
         : {}),
     })),
@@ -135,10 +135,9 @@ function cellsOf(page: PageContext, data: ManagedProject, row: VersionListRow): 
   const { language } = page
   const { t } = language
   const number = row.version_number === '' ? t('work.version.draft') : row.version_number
-  const edit =
-    row.draft_expires === null
-      ? `${data.path}/version/${row.id}/edit`
-      : withQuery(`${data.path}/versions/new`, { draft: row.id })
+  const edit = row.is_new_draft
+    ? withQuery(`${data.path}/versions/new`, { draft: row.id })
+    : `${data.path}/version/${row.id}/edit`
   const runs = [...tagNames(language, row.loaders), ...row.game_versions].slice(0, NAMED_MAX).join(', ')
   const published = timeAgo(language, row.date_published, page.now)
   return [
@@ -153,6 +152,6 @@ function cellsOf(page: PageContext, data: ManagedProject, row: VersionListRow): 
     runs,
     shortNumber(language, row.downloads),
     published,
-    html`${row.draft_expires === null && may(data, 'VIEW_ANALYTICS') && html`<a class="button tight" href="${pathTo(page, withQuery(`${data.settings}/analytics`, { version: row.id }))}">${icon(page, 'chart')}<span class="vh">${t('numbers.title')} ${number}</span></a>`}<a class="button tight" href="${pathTo(page, edit)}">${icon(page, 'pencil')}<span class="vh">${t('upload.versions.edit')} ${number}</span></a>`,
+    html`${!row.is_new_draft && may(data, 'VIEW_ANALYTICS') && html`<a class="button tight" href="${pathTo(page, withQuery(`${data.settings}/analytics`, { version: row.id }))}">${icon(page, 'chart')}<span class="vh">${t('numbers.title')} ${number}</span></a>`}<a class="button tight" href="${pathTo(page, edit)}">${icon(page, 'pencil')}<span class="vh">${t('upload.versions.edit')} ${number}</span></a>`,
   ]
 }

@@ -64,18 +64,22 @@ type PlacedVersion = {
 }
 
 /**
- * Returns the number of the version that stays before a new version in the project's list because of its `ordering` or its
- * number, or undefined if the new version becomes the first.
+ * Returns the version that stays before a new version in the project's list because of its `ordering` or its number, or
+ * undefined if the new version becomes the first. A new version without a number is not compared by its number.
  */
-export async function findVersionAhead(db: Db, version: PlacedVersion): Promise<string | undefined> {
-  const { projectId, id = '', number = null, ordering } = version
-  const { rows } = await sql<{ version_number: string }>`
-    select version.version_number from version
+export async function findVersionAhead(
+  db: Db,
+  version: PlacedVersion,
+): Promise<{ version_number: string; ordering: number | null } | undefined> {
+  const { projectId, id = '', number = '', ordering } = version
+  const { rows } = await sql<{ version_number: string; ordering: number | null }>`
+    select version.version_number, version.ordering from version
     where version.project_id = ${projectId} and ${isOfferedAndPasses({})} and version.id <> ${id} and (
       version.ordering is not null and (${ordering}::int is null or version.ordering < ${ordering}::int)
-      or version.ordering is not distinct from ${ordering}::int and version.number_key > version_number_key(${number}))
+      or version.ordering is not distinct from ${ordering}::int and ${number}::text <> ''
+        and version.number_key > version_number_key(${number}))
     order by ${LIST_ORDER} limit 1`.execute(db)
-  return rows[0]?.version_number
+  return rows[0]
 }
 
 /** Adds a warning to a dry run if the new version does not become the first in the project's list. */
@@ -86,7 +90,7 @@ export async function warnOfVersionAhead(
   if (dryRun === undefined) return
   const ahead = await findVersionAhead(db, version)
   if (ahead === undefined) return
-  const first = `Version ${ahead} stays before this version in lists and remains the latest version, because of its ordering or its number`
+  const first = `Version ${ahead.version_number} stays before this version in lists and remains the latest version, because of its ordering or its number`
   dryRun.warn('ordering', first)
 }
 

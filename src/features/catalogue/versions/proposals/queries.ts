@@ -26,7 +26,10 @@ export async function findPrimaryManifests(
   return { filename: first.filename, manifests: rows.flatMap(({ content }) => (content as Manifest | null) ?? []) }
 }
 
-/** Returns the newest published version of a project, other than `exceptId`. */
+/**
+ * Returns the newest published version of a project, other than `exceptId`: the last published one, or that with the highest
+ * number in projects that order their versions by number.
+ */
 export async function findPreviousVersion(
   db: Db,
   projectId: string,
@@ -38,6 +41,7 @@ export async function findPreviousVersion(
     .where('project_id', '=', projectId)
     .where('id', '<>', exceptId ?? '')
     .where('is_new_draft', '=', false)
+    .orderBy('number_key', (order) => order.desc().nullsLast())
     .orderBy('date_published', 'desc')
     .orderBy('id')
     .limit(1)

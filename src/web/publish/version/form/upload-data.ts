@@ -4,7 +4,6 @@ import { getProject, listVisibleProjects } from '#features/catalogue/projects/lo
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import { findScan, type ScanRow } from '#features/catalogue/scans/queries.ts'
 import { getVersionAsMember, listCachedVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
-import { findVersionAhead } from '#features/catalogue/versions/lookup/version-filter.ts'
 import { proposeForVersion } from '#features/catalogue/versions/proposals/propose-version.ts'
 import { findPreviousVersion } from '#features/catalogue/versions/proposals/queries.ts'
 import { toProposalsView } from '#features/catalogue/versions/proposals/views.ts'
@@ -31,8 +30,6 @@ export type UploadData = ManagedProject & {
   proposals: ProposalsOf | undefined
   /** The newest published version, with which the page compares. */
   previous: VersionView | undefined
-  /** Number of a version with an `ordering` that stays the latest one. */
-  ahead: string | undefined
   /** The scan of the files of the draft. */
   scan: ScanRow | undefined
 }
@@ -50,12 +47,6 @@ export async function withDraft(request: OwnRequest, managed: ManagedProject, id
     ...managed,
     action: `${managed.path}/versions/new`,
     draft,
-    ahead: await findVersionAhead(deps.db, {
-      projectId: managed.project.id,
-      id: draft?.id,
-      number: draft?.version_number,
-      ordering: draft?.ordering ?? null,
-    }),
     isDraftGone: id !== '' && draft === undefined,
     previous: await findPrevious(request, managed, draft?.id),
     waiting: [],

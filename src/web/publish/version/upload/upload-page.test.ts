@@ -24,9 +24,50 @@ test('the page warns if another version stays the latest one', async () => {
   assertSays(
     await person.get(PAGE),
     200,
-    'Version 1.0.0 stays the latest version after you publish this version, because of its number or its `ordering`.',
+    'Version 1.0.0 stays the latest version after you publish this version, because its position in the list was set',
   )
   assert.equal((await set(null)).statusCode, 204)
+})
+
+test('where the highest number is the newest, the page compares with it, by the number that the form shows', async () => {
+  const order = (version_order: string) => t.as(owner).patch(`/v3/project/${project.id}`, { version_order })
+  assert.equal((await order('number')).statusCode, 204)
+  await t.make.version({ project, version_number: '15.0.1', name: 'Lantern 15.0.1', date_published: new Date(0) })
+  const higher = /stays the latest version after you publish this version, because its number is higher/
+  const empty = await person.get(PAGE)
+  assertSays(empty, 200, 'Compared with 15.0.1')
+  assert.doesNotMatch(empty.body, higher)
+  const upload = async (number: string) => {
+    const files = [{ name: 'files', bytes: jar(number) }]
+    return draftPath(await send(await person.get(PAGE), PAGE, { do: 'upload' }, files))
+  }
+  const [newer, older] = [await upload('15.2.0'), await upload('14.0.0')]
+  assert.doesNotMatch((await person.get(newer)).body, higher)
+  assert.match((await person.get(older)).body, higher)
+  for (const path of [newer, older]) await send(await person.get(path), path, { do: 'discard' })
+  const [first] = (await versions()).filter(({ version_number }) => version_number === '15.0.1')
+  assert.equal((await t.as(owner).delete(`/v3/version/${first?.id}`)).statusCode, 204)
+  assert.equal((await order('date')).statusCode, 204)
+})
+
+test('a complete draft leads back to the upload page, with the dependency that its file declares', async () => {
+  const manifest = { id: 'lantern', version: '5.0.0', depends: { minecraft: '1.20.1', ae2: '*' } }
+  const bytes = makeZip([{ name: 'fabric.mod.json', data: JSON.stringify(manifest) }])
+  const path = draftPath(await send(await person.get(PAGE), PAGE, { do: 'upload' }, [{ name: 'files', bytes }]))
+  const id = new URL(path, 'https://depot.test').searchParams.get('draft')
+  const complete = { version_number: '5.0.0', name: 'Five', loaders: ['fabric'], game_versions: ['1.20.1'] }
+  assert.equal((await t.as(owner).patch(`/v3/version/${id}`, complete)).statusCode, 204)
+  const row = { dep_declared: 'ae2', dep_project: '', dep_file: '', dep_type: 'required', dep_version: '' }
+  const refused = await send(await person.get(path), path, { ...COMPLETE, ...row, do: 'publish' })
+  assertSays(refused, 400, 'ae2: no project has this ID')
+  const list = await person.get('/mod/lantern/settings/versions')
+  assert.ok(list.body.includes(`href="${path}"`), 'no link to the draft')
+  assert.ok(!list.body.includes(`/version/${id}/edit`))
+  assertLeads(await person.get(`/mod/lantern/version/${id}/edit`), path)
+  const shown = await person.get(path)
+  assertSays(shown, 200, 'ae2')
+  assertSays(shown, 200, 'No project has this ID')
+  await send(shown, path, { do: 'discard' })
 })
 
 test('Save draft keeps the files and returns the proposals, and Publish publishes them', async () => {

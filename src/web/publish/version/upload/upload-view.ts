@@ -1,5 +1,6 @@
 // Draws the page that uploads a version.
 import type { FastifyReply } from 'fastify'
+import { findVersionAhead } from '#features/catalogue/versions/lookup/version-filter.ts'
 import { FILE_BYTES_MAX } from '#features/catalogue/versions/publish/prepare-files.ts'
 import { EMPTY, type FormState } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
@@ -40,8 +41,6 @@ export async function showUpload(request: OwnRequest, data: UploadData, shown: S
   const title = t('upload.title', { name: data.view.name })
   const subject = projectSubject(request, data)
   const gone = data.isDraftGone && note(page, 'warn', html`<p>${t('upload.draft-gone')}</p>`)
-  const ahead =
-    data.ahead !== undefined && note(page, 'warn', html`<p>${t('upload.ahead', { number: data.ahead })}</p>`)
   return showWork(request, {
     title,
     subject: {
@@ -55,9 +54,20 @@ export async function showUpload(request: OwnRequest, data: UploadData, shown: S
       ],
     },
     ...(state === undefined ? {} : { form: state }),
-    notes: mayUpload ? [gone, ahead] : viewOnly(page, { permission: t('work.permission.UPLOAD_VERSION'), ask: [] }),
+    notes: mayUpload ? [gone, await aheadNote(request, data, state)] : viewOnly(page, { permission: t('work.permission.UPLOAD_VERSION'), ask: [] }),
     body: (mayUpload || state !== undefined) && (await uploadForm(request, data, shown)),
   })
+}
+
+/** Names the version that stays the latest one, by the number that the form shows. */
+async function aheadNote({ page, deps, t }: OwnRequest, data: UploadData, state: FormState = EMPTY): Promise<Part> {
+  const { draft, proposals, project } = data
+  const { version_number } = shownValues(state, valuesOf(draft, proposals))
+  const placed = { projectId: project.id, id: draft?.id, number: version_number, ordering: draft?.ordering ?? null }
+  const ahead = await findVersionAhead(deps.db, placed)
+  if (ahead === undefined) return false
+  const key = ahead.ordering === null ? 'upload.ahead' : 'upload.ahead.placed'
+  return note(page, 'warn', html`<p>${t(key, { number: ahead.version_number })}</p>`)
 }
 
 function discardButton(page: PageContext, { action, draft }: UploadData): Markup {
