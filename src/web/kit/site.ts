@@ -42,6 +42,7 @@ export function createSite({ config }: Pick<Deps, 'config'>): Site {
               notifications: PATHS.notifications,
               follows: PATHS.follows,
               collections: PATHS.dashboardCollections,
+              packs: PATHS.dashboardPacks,
               moderation: PATHS.moderation,
               operator: PATHS.operator,
             },

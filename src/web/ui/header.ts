@@ -81,6 +81,7 @@ function accountLinks(context: PageContext, account: NonNullable<PageContext['ac
       menuLink(context, work.notifications, 'bell', 'layout.notifications'),
       menuLink(context, work.follows, 'heart', 'layout.follows'),
       menuLink(context, work.collections, 'bookmark', 'layout.collections'),
+      menuLink(context, work.packs, 'package', 'layout.packs'),
     ],
     work !== undefined &&
       account.role !== 'developer' &&

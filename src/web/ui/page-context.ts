@@ -36,7 +36,7 @@ export type Site = {
     terms: string
     /** Pages for publishers, moderators and operators; absent if the site is off. */
     work?: Record<
-      'dashboard' | 'publish' | 'notifications' | 'follows' | 'collections' | 'moderation' | 'operator',
+      'dashboard' | 'publish' | 'notifications' | 'follows' | 'collections' | 'packs' | 'moderation' | 'operator',
       string
     >
   }

@@ -10067,7 +10067,7 @@ export interface components {
             game_version?: string | null;
             /** @description Name of a loader; null for a pack without a loader */
             loader?: string | null;
-            /** @description Version of the loader, which the catalogue does not contain */
+            /** @description Version of the loader, which the catalogue does not contain; has at least one digit, such as 0.15.11 */
             loader_version?: string | null;
         };
         /** PackSave */
@@ -20148,7 +20148,7 @@ export interface operations {
                     name?: string | null;
                     /** @description Version of the pack */
                     version?: string | null;
-                    /** @description Version of the loader, which the catalogue does not contain */
+                    /** @description Version of the loader, which the catalogue does not contain; has at least one digit, such as 0.15.11 */
                     loader_version?: string | null;
                 };
             };
@@ -20215,7 +20215,7 @@ export interface operations {
                     name?: string | null;
                     /** @description Version of the pack */
                     version?: string | null;
-                    /** @description Version of the loader, which the catalogue does not contain */
+                    /** @description Version of the loader, which the catalogue does not contain; has at least one digit, such as 0.15.11 */
                     loader_version?: string | null;
                 };
             };

@@ -43,3 +43,21 @@ export async function listPublicProjects(db: Db, ids: readonly string[]): Promis
     where project.id = any(${[...ids]}::text[]) and ${visibleTo(null)}`.execute(db)
   return new Set(rows.map(({ id }) => id))
 }
+
+/**
+ * Returns the names of external dependencies of these versions whose ID a file of one of the versions declares. Publishers
+ * named a file because no project had the ID at that time.
+ */
+export async function listContainedExternals(db: Db, versionIds: readonly string[]): Promise<Set<string>> {
+  const ids = sql`${[...versionIds]}::text[]`
+  const { rows } = await sql<{ file_name: string }>`
+    with declared as materialized (select distinct manifest.declared_id as id from file
+      join file_manifest manifest on manifest.file_id = file.id
+      where file.version_id = any(${ids}) and manifest.declared_id is not null)
+    select distinct dependency.file_name from dependency
+    join declared on declared.id in (dependency.declared_id, dependency.file_name)
+    where dependency.dependent_id = any(${ids}) and dependency.project_id is null and dependency.file_name is not null`.execute(
+    db,
+  )
+  return new Set(rows.map(({ file_name }) => file_name))
+}

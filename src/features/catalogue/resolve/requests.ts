@@ -30,7 +30,8 @@ export const packFields = {
     Type.String({
       minLength: 1,
       maxLength: 64,
-      description: 'Version of the loader, which the catalogue does not contain',
+      description:
+        'Version of the loader, which the catalogue does not contain; has at least one digit, such as 0.15.11',
     }),
   ),
 }
@@ -81,8 +82,9 @@ export function checkRequest({ items, keep, ...pack }: ResolveBody): void {
 
 type PackFields = Pick<ResolveBody, keyof typeof packFields>
 
-/** Returns whether a text can be the version of a loader: launchers use it in the names of files. */
-export const isLoaderVersion = (text: string): boolean => /^[0-9A-Za-z][0-9A-Za-z.+_-]*$/.test(text)
+/** Returns whether a text can be the version of a loader: it has a digit, and launchers use it in the names of files. */
+export const isLoaderVersion = (text: string): boolean =>
+  /^[0-9A-Za-z][0-9A-Za-z.+_-]*$/.test(text) && /[0-9]/.test(text)
 
 /** @throws ApiError naming a field that is blank or has more than one line, or that is not a version of a loader. */
 export function checkPackFields({ name, version, loader_version }: PackFields): void {
@@ -92,7 +94,10 @@ export function checkPackFields({ name, version, loader_version }: PackFields): 
     if (/\p{Cc}/u.test(text)) throw validationError(field, 'must be a single line without control characters')
   }
   if (loader_version != null && !isLoaderVersion(loader_version))
-    throw validationError('loader_version', 'must have only letters, digits, ".", "+", "_" and "-", such as 0.15.11')
+    throw validationError(
+      'loader_version',
+      'must have a digit, and only letters, digits, ".", "+", "_" and "-", such as 0.15.11',
+    )
 }
 
 export const LockParams = Type.Object({

@@ -8,6 +8,7 @@ import type { Viewer } from '#features/basics/access/viewer.ts'
 import { lockProject, lockProjects, type ProjectRow } from '#features/catalogue/projects/queries.ts'
 import type { Db, IdList, Tx } from '#platform/db/db.ts'
 import type { Version } from '#platform/db/schema.ts'
+import { PACK_LOADERS_FIELD } from './files/pack-loaders.ts'
 import type { FileType } from './kinds.ts'
 import { isListedAndPasses, NOT_WITHDRAWN, type VersionFilter } from './lookup/version-filter.ts'
 
@@ -121,6 +122,8 @@ export type VersionTraits = {
   id: string
   featured: boolean
   loaders: string[]
+  /** Loaders that the pack in the version needs. */
+  pack_loaders: string[]
   game_versions: string[]
   version_number: string
   date_published: Date
@@ -139,8 +142,11 @@ export async function listVersionTraits(
     .select(sql<boolean>`version.withdrawn_at is not null`.as('is_withdrawn'))
     .execute()
   return rows.map(({ fields, ...row }) => {
-    const gameVersions = (fields as Record<string, unknown>)['game_versions']
-    return { ...row, game_versions: Array.isArray(gameVersions) ? gameVersions.map(String) : [] }
+    const textsIn = (name: string): string[] => {
+      const value = (fields as Record<string, unknown>)[name]
+      return Array.isArray(value) ? value.map(String) : []
+    }
+    return { ...row, pack_loaders: textsIn(PACK_LOADERS_FIELD), game_versions: textsIn('game_versions') }
   })
 }
 

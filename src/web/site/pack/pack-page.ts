@@ -5,21 +5,20 @@ import { listVisibleProjects } from '#features/catalogue/projects/lookup/project
 import { listLoaderVersions } from '#features/catalogue/resolve/loader-versions.ts'
 import { loaderKeyOf } from '#features/catalogue/resolve/locks/pack.ts'
 import { storeLock } from '#features/catalogue/resolve/locks/store-lock.ts'
+import { listContainedExternals } from '#features/catalogue/resolve/queries.ts'
 import { isLoaderVersion } from '#features/catalogue/resolve/requests.ts'
 import { resolveItems } from '#features/catalogue/resolve/resolve-items.ts'
 import type { AnswerView, ItemView } from '#features/catalogue/resolve/views.ts'
 import { listVisibleVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
 import type { PackReadRow } from '#features/community/packs/queries.ts'
 import { PACK_PROJECTS_MAX } from '#features/community/packs/requests.ts'
-import { releasesOf } from '#features/reading/search/facet-counts.ts'
 import { viewOf } from '#lib/text/json-bytes.ts'
-import { SETUP_TYPES, setupLoaders } from '#web/kit/cookies.ts'
-import { errorsOf, type FormRefusal } from '#web/kit/forms/read-form.ts'
+import type { FormRefusal } from '#web/kit/forms/read-form.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
 import { assetHref, icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
-import { form, hiddenField, selectField, textField } from '#web/ui/parts/fields.ts'
+import { form, hiddenField } from '#web/ui/parts/fields.ts'
 import { emptyState, note } from '#web/ui/parts/lists.ts'
 import { tagName } from '../names.ts'
 import { fittingSetups } from './fitting-setups.ts'
@@ -27,6 +26,7 @@ import { launcherMenu } from './launcher-menu.ts'
 import { nameLink, row, section } from './pack-rows.ts'
 import { type PackState, packPath, packValues, readPack, type ShownPack } from './pack-state.ts'
 import { findEdited, saveForm } from './save-form.ts'
+import { settingsForm } from './settings-form.ts'
 
 export async function showPack(request: PageRequest): Promise<FastifyReply> {
   const { req, query } = request
@@ -100,6 +100,7 @@ async function loadPack({ deps, query }: PageRequest, state: PackState): Promise
   const byId = new Map(projects.map((project) => [project.id, project]))
   const needsLoaderVersion = loaderKeyOf(deps, answer.loaders, 'mrpack') !== undefined
   const chosen = new Set(answer.chosen.map(({ version_id }) => version_id))
+  const contained = await listContainedExternals(deps.db, [...chosen])
   const needsLoader = versions.some(
     ({ id, loaders }) =>
       chosen.has(id) && loaders.some((loader) => loaderKeyOf(deps, [loader], 'mrpack') !== undefined),
@@ -110,6 +111,7 @@ async function loadPack({ deps, query }: PageRequest, state: PackState): Promise
     answer,
     projects: byId,
     versions: new Map(versions.map((version) => [version.id, version])),
+    external: answer.external.map(({ file_name }) => file_name).filter((name) => !contained.has(name)),
     isStored: query('lock') === lock,
     lacks: {
       projects: failed.map(({ index, project_id }) => byId.get(project_id ?? '')?.name ?? state.projects[index] ?? ''),
@@ -119,9 +121,6 @@ async function loadPack({ deps, query }: PageRequest, state: PackState): Promise
     },
   }
 }
-
-/** Maximum number of links to versions of the loader. */
-const LINKED_MAX = 3
 
 /** `loaderVersions`: proposals for the version of the loader. */
 type Shown = {
@@ -159,44 +158,6 @@ ${packFiles(request, pack)}
 ${saveForm(request, state, saving)}
 <p><a href="${pathTo(page, packPath({ ...state, projects: [], pack: '' }))}">${language.t('site.pack.clear')}</a></p>
 </div>`
-}
-
-/** Leads to the same page with other values. */
-function settingsForm(
-  { page, deps }: PageRequest,
-  state: PackState,
-  loaderVersions: readonly string[],
-  refusal: FormRefusal | undefined,
-): Markup {
-  const { language } = page
-  const errors = errorsOf({ refusal })
-  const any = { value: '', label: language.t('site.setup.any') }
-  const choose = (values: readonly string[], chosen: string, label: (value: string) => string) => [
-    { ...any, isChosen: chosen === '' },
-    ...values.map((value) => ({ value, label: label(value), isChosen: value === chosen })),
-  ]
-  const loaders = SETUP_TYPES.flatMap((type) => setupLoaders(deps.taxonomy, [type]))
-  const name = (value: string) => tagName(language, value)
-  return html`<form method="get" action="${pathTo(page, PATHS.pack)}" id="setup">
-${hiddenField('projects', state.projects.join(','))}${state.pack !== '' && hiddenField('pack', state.pack)}
-${selectField(page, { name: 'game_version', errors, label: language.t('site.setup.version'), choices: choose(releasesOf(deps.taxonomy), state.gameVersion, (value) => value) })}
-${selectField(page, { name: 'loader', errors, label: language.t('site.setup.loader'), choices: choose([...new Set(loaders)], state.loader, name) })}
-${textField(page, { name: 'loader_version', errors, label: language.t('site.pack.loader-version'), hint: loaderVersionHint(page, state, loaderVersions), value: state.loaderVersion, suggestions: loaderVersions, maxLength: 64, isOptional: true })}
-${textField(page, { name: 'name', errors, label: language.t('site.pack.name'), hint: language.t('site.pack.name.hint'), value: state.name, maxLength: 128, isOptional: true })}
-<button>${language.t('site.pack.update')}</button>
-</form>`
-}
-
-/** Links to the page with each proposed version of the loader, so that nobody has to know one. */
-function loaderVersionHint(page: PageContext, state: PackState, versions: readonly string[]): Markup | string {
-  const { language } = page
-  const hint = language.t('site.pack.loader-version.hint')
-  if (versions.length === 0) return hint
-  const links = versions.slice(0, LINKED_MAX).map((loaderVersion, index) => {
-    const href = pathTo(page, packPath({ ...state, loaderVersion }))
-    return html`${index > 0 && ', '}<a href="${href}"><bdi>${loaderVersion}</bdi></a>`
-  })
-  return html`${hint} ${language.rich('site.pack.loader-version.used', { versions: html`${links}` })}`
 }
 
 /** The lines of reasons are too close to each other for links. */
@@ -280,7 +241,7 @@ function suggestedList(page: PageContext, pack: ShownPack): Part {
 }
 
 function externalList(page: PageContext, pack: ShownPack): Part {
-  const rows = pack.answer.external.map(({ file_name }) => row(page, pack, '', html`<bdi>${file_name}</bdi>`))
+  const rows = pack.external.map((name) => row(page, pack, '', html`<bdi>${name}</bdi>`))
   return section(page.language.t('site.pack.external'), rows)
 }
 

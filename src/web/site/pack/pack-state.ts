@@ -24,6 +24,8 @@ export type ShownPack = {
   answer: AnswerView
   projects: ReadonlyMap<string, ProjectView>
   versions: ReadonlyMap<string, VersionView>
+  /** Names of required files that neither the pack nor the catalogue contains. */
+  external: readonly string[]
   /** Whether the lock in the address is that of the answer: the files are ready. */
   isStored: boolean
   /** Parts without which players cannot use the pack. */

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
+import { sql } from 'kysely'
 import { readPackIndexEntry } from '#features/catalogue/versions/manifests/pack-manifests.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
@@ -184,6 +185,25 @@ test('an invalid version of the loader makes no pack for launchers', async () =>
   const stored = await person.get(String(created.headers.location))
   assert.ok(stored.body.includes('Choose a version of Fabric'))
   assert.ok(!stored.body.includes('.mrpack"'), 'no link to the archive')
+})
+
+test('values of the address that the pack cannot have are errors of their fields', async () => {
+  const body = await page(`/pack?projects=${idOf('engine')}&loader=zz&game_version=0.0.zz&loader_version=abc`)
+  for (const text of ['the loader “zz”', 'the game version “0.0.zz”', '“abc” is not a version of a loader'])
+    assert.ok(body.includes(text), text)
+  const abc = await page(`/pack?${query('engine').replace('0.15.11', 'abc')}`)
+  assert.ok(abc.includes('Choose a version of Fabric') && abc.includes('id="loader_version-error"'))
+})
+
+test('an external dependency that the pack contains is not listed as missing', async () => {
+  const listed = async () => (await page(`/pack?${query('lantern', 'map')}`)).includes('extra.jar')
+  assert.ok(await listed())
+  const version = made.versions['map/1'] ?? ''
+  const { rows } = await sql<{ id: string }>`select id from file where version_id = ${version}`.execute(t.deps.db)
+  const row = { file_id: rows[0]?.id ?? '', entry: 'fabric.mod.json', declared_id: 'extra.jar', content: '{}' }
+  await t.deps.db.insertInto('file_manifest').values(row).execute()
+  assert.ok(!(await listed()))
+  await t.deps.db.deleteFrom('file_manifest').where('file_id', '=', row.file_id).execute()
 })
 
 test('whatever is in the address, the page answers', async () => {

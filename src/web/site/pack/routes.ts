@@ -2,8 +2,8 @@
 import type { FastifyReply } from 'fastify'
 import { savePack as saveAgain } from '#features/community/packs/update-pack.ts'
 import { COSTS } from '#platform/http/route-config.ts'
-import type { Pages } from '#web/kit/pages.ts'
 import { attempt } from '#web/kit/forms/read-form.ts'
+import type { Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import type { PageRequest, WebDeps } from '#web/kit/request.ts'
 import { requireToken } from '#web/kit/safety.ts'
@@ -34,11 +34,17 @@ export function packPages(pages: Pages, { fileRules }: WebDeps['deps']): void {
     cost: COSTS.resolve,
   })
   const path = '/pack/:user/:slug'
-  pages.open('GET', path, 'siteSavedPack', withSavedPack((request, saved) => showSavedPack(request, saved)), {
-    cached: 'until-changed',
-    shows: 'A pack that a user has saved, with its files',
-    api: 'getPack listPackSaves savePack',
-  })
+  pages.open(
+    'GET',
+    path,
+    'siteSavedPack',
+    withSavedPack((request, saved) => showSavedPack(request, saved)),
+    {
+      cached: 'until-changed',
+      shows: 'A pack that a user has saved, with its files',
+      api: 'getPack listPackSaves savePack',
+    },
+  )
   pages.open('POST', `${path}/save`, 'siteSavePackAgain', withSavedPack(saveFromPage), {
     cost: COSTS.resolve,
     checksToken: true,
@@ -61,8 +67,8 @@ async function saveFromPage(request: PageRequest, saved: SavedPack): Promise<Fas
   requireToken(req)
   if (viewer === null) return toSignIn(path)
   const setup = { gameVersion: pack.game_version, loader: pack.loader ?? '' }
-  const { value, refusal } = await attempt(() =>
-    namingProject(request, setup, () => saveAgain(deps, viewer, pack.id)),
-  )
-  return refusal === undefined ? redirect(path, value.isNew ? 'pack-updated' : 'pack-same') : showSavedPack(request, saved, refusal)
+  const { value, refusal } = await attempt(() => namingProject(request, setup, () => saveAgain(deps, viewer, pack.id)))
+  return refusal === undefined
+    ? redirect(path, value.isNew ? 'pack-updated' : 'pack-same')
+    : showSavedPack(request, saved, refusal)
 }

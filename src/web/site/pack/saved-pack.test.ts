@@ -115,13 +115,24 @@ test('server.zip leads to the files of the newest save that a server needs', asy
 test('latest.mrpack of a modpack leads to its newest file; other projects have none', async () => {
   const project = await t.make.project({ slug: 'big-pack' })
   for (const number of ['1', '2']) {
-    const version = await t.make.version({ project, version_number: number, loaders: ['mrpack'] })
+    const version = await t.make.version({
+      project,
+      version_number: number,
+      loaders: ['mrpack'],
+      fields: { mrpack_loaders: ['fabric'] },
+    })
     await t.make.file({ project, version, bytes: Buffer.from(`big pack ${number}`), filename: `big-${number}.mrpack` })
   }
   const answer = await t.anyone.get('/modpack/big-pack/latest.mrpack')
   assert.equal(answer.statusCode, 302)
   assert.match(String(answer.headers.location), /big-2\.mrpack$/)
   assert.equal((await t.anyone.get(`/mod/${made.projects['lantern']?.slug}/latest.mrpack`)).statusCode, 404)
+  // The table of the page names the loader that players need, not the format of the file.
+  const [matrix] =
+    /<table class="matrix">[\s\S]*<\/table>/.exec((await visitor(t).get('/modpack/big-pack')).body) ??
+    assert.fail('no table')
+  assert.match(matrix, /<th scope="row">Fabric<\/th>/)
+  assert.doesNotMatch(matrix, /<th scope="row">(?!Fabric)/)
 })
 
 /** Reads the pack as packwiz-installer does: each file from its parent, with the hash that the parent names. */
@@ -241,6 +252,7 @@ test('the owner updates the versions, and changes and deletes the pack; others c
   const list = await browser.get('/dashboard/packs')
   assertValidHtml(list.body, 'list')
   assertSays(list, 200, 'Managed')
+  assert.match(list.body, /<a[^>]* href="\/dashboard\/packs"[^>]*>.*Packs/, 'in the menu of the account')
   const sent = await browser.send(`${path}/edit`, `${path}/edit`, {
     name: 'Managed',
     slug: 'moved',

@@ -52,8 +52,9 @@ export function compatibility(
   const { language } = page
   const newest = new Map<string, Map<string, string>>()
   const traits = all.filter(({ is_withdrawn }) => !is_withdrawn)
-  for (const { id, loaders, game_versions } of traits) {
-    for (const loader of loaders) {
+  for (const { id, loaders, pack_loaders, game_versions } of traits) {
+    // Players of a pack need its loader, not the loader that names the format of the file.
+    for (const loader of pack_loaders.length > 0 ? pack_loaders : loaders) {
       const cells = newest.get(loader) ?? new Map<string, string>()
       newest.set(loader, cells)
       for (const version of game_versions) if (!cells.has(version)) cells.set(version, id)

@@ -54,7 +54,9 @@ export async function showUpload(request: OwnRequest, data: UploadData, shown: S
       ],
     },
     ...(state === undefined ? {} : { form: state }),
-    notes: mayUpload ? [gone, await aheadNote(request, data, state)] : viewOnly(page, { permission: t('work.permission.UPLOAD_VERSION'), ask: [] }),
+    notes: mayUpload
+      ? [gone, await aheadNote(request, data, state)]
+      : viewOnly(page, { permission: t('work.permission.UPLOAD_VERSION'), ask: [] }),
     body: (mayUpload || state !== undefined) && (await uploadForm(request, data, shown)),
   })
 }
