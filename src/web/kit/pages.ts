@@ -154,7 +154,8 @@ function forUser(
     const { viewer, deps } = request
     const account = viewer === null ? undefined : await findAccount(deps.db, viewer.id)
     if (viewer !== null && account !== undefined) return handler({ ...request, viewer, account })
-    // Without the token, which a sign-out in another tab deletes: nothing changes, and forms of other sites are refused before.
+    // A sign-out in another tab deletes the token. The browser says that the form is of this site.
+    if (request.req.headers['sec-fetch-site'] !== 'same-origin') requireToken(request.req)
     return whenSignedOut(request)
   }
 }

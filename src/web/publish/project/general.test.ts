@@ -7,7 +7,7 @@ import { sql } from 'kysely'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
 import { assertValidHtml } from '#test/support/http/html-page.ts'
-import { assertLeads, assertSays, visitor } from '#test/support/http/visitor.ts'
+import { assertLeads, assertSays, hiddenFields, visitor } from '#test/support/http/visitor.ts'
 
 const HOSTILE = '</textarea><script>alert(1)</script>'
 
@@ -197,6 +197,19 @@ test('a form that is sent after the session has ended is there again after sign-
   person.cookies.set('__Host-depot-session', await t.make.session(owner.id))
   const expired = await person.get(late.searchParams.get('return') ?? '')
   assert.ok(!expired.body.includes('Your session had expired'))
+})
+
+test('a form is kept after a sign-out in another tab, which deletes its token, if the browser says where it comes from', async () => {
+  const person = visitor(t, owner.token)
+  const page = await person.get(SETTINGS)
+  person.cookies.clear()
+  const typed = { ...hiddenFields(page, SETTINGS), summary: 'Typed before the sign-out' }
+  assert.equal((await person.post(SETTINGS, typed)).statusCode, 403)
+  assert.equal((await person.post(SETTINGS, typed, { 'sec-fetch-site': 'cross-site' })).statusCode, 403)
+  const led = await person.post(SETTINGS, typed, { 'sec-fetch-site': 'same-origin' })
+  const back = new URL(String(led.headers.location), 'http://x').searchParams.get('return') ?? ''
+  person.cookies.set('__Host-depot-session', owner.token)
+  assertSays(await person.get(back), 200, typed.summary)
 })
 
 test('a form of a page that the user can no longer see shows the texts', async () => {
