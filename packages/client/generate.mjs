@@ -18,7 +18,13 @@ export async function generateClient(source = SOURCE, target = TARGET) {
     throw new Error('The tools of packages/client are not installed. Run `npm ci`, then `npm run gen` again.')
   })
   const document = JSON.parse(readFileSync(source, 'utf8'))
-  const tree = await openapiTS(describeForms(document), { transform, inject: IMPORT, alphabetize: false })
+  const tree = await openapiTS(withUnions(document), {
+    transform,
+    inject: IMPORT,
+    alphabetize: false,
+    // A value with a default can be missing in a request.
+    defaultNonNullable: false,
+  })
   mkdirSync(target, { recursive: true })
   writeFileSync(join(target, 'api.ts'), `${HEADER}${withForms(astToString(tree))}`)
   writeFileSync(join(target, 'tables.ts'), `${HEADER}${tables(document)}`)
@@ -47,16 +53,25 @@ export function generateDeclarations(target = join(import.meta.dirname, 'generat
 }
 
 /**
- * A form has any number of files, each with a name. The type of such an object would contradict the type of `data`, so
- * the description of a form becomes a string, which `withForms` replaces by `Form<Data>`.
+ * Adds what the description leaves out for languages without unions: a form without files can be sent as JSON, and a dry
+ * run has its own response. A form has any number of files, each with a name. The type of such an object would contradict
+ * the type of `data`, so the description of a form becomes a string, which `withForms` replaces by `Form<Data>`.
  */
-function describeForms(document) {
+function withUnions(document) {
   const copy = structuredClone(document)
+  const dryRun = {
+    description: 'Dry run',
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/DryRun' } } },
+  }
+  for (const { operation } of operationsOf(copy)) {
+    if (operation.parameters?.some(({ name }) => name === 'dry_run')) operation.responses['200'] ??= dryRun
+  }
   for (const { operation } of operationsOf(copy)) {
     const content = operation.requestBody?.content?.['multipart/form-data']
     if (content === undefined) continue
     const { data } = content.schema.properties
     const isOptional = !content.schema.required?.includes('data')
+    operation.requestBody.content['application/json'] = { schema: data }
     content.schema = { type: 'string', enum: [`Form of ${data.$ref.split('/').at(-1)}${isOptional ? '?' : ''}`] }
   }
   return copy

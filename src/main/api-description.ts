@@ -1,8 +1,11 @@
 // The texts of the API descriptions that do not belong to one route.
+import { SCOPES } from '#features/basics/access/scopes.ts'
 import { permissionTables, scopeTable } from '#features/basics/authentication/bit-tables.ts'
 import { describeAccess } from '#features/basics/authentication/describe-access.ts'
 import { toV2Paths } from '#features/compat/v2/v2-paths.ts'
 import type { ApiDescription } from '#platform/http/openapi/openapi.ts'
+import { PROPERTIES_A_TO_L } from './api/properties-a-to-l.ts'
+import { PROPERTIES_M_TO_Z } from './api/properties-m-to-z.ts'
 
 const INTRODUCTION = `A content hosting service: projects, versions and files, with search, teams and analytics.
 
@@ -77,7 +80,20 @@ const TAGS = [
   { name: 'meta', description: 'Health, metrics and version of the service' },
 ] as const
 
-const shared = { tags: TAGS, describeAccess }
+/** The scopes that an application can request. Reserved scopes grant nothing. */
+const OAUTH_SCOPES = Object.fromEntries(
+  SCOPES.filter(({ group, restricted }) => group !== 'Reserved' && !restricted).map(({ name, explanation }) => [
+    name,
+    explanation,
+  ]),
+)
+
+const shared = {
+  tags: TAGS,
+  describeAccess,
+  scopes: OAUTH_SCOPES,
+  properties: { ...PROPERTIES_A_TO_L, ...PROPERTIES_M_TO_Z },
+}
 
 /** `v3` also contains the operations without a version. */
 export const API_DESCRIPTIONS = {

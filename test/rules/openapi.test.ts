@@ -17,6 +17,7 @@ import {
   operationProblems,
   operationsOf,
   requestSchemas,
+  resolve,
   schemaProblems,
   schemasOf,
   unboundedPlaces,
@@ -49,6 +50,21 @@ const DOCUMENTS = [
   },
   { version: 'v2', url: '/docs/v2/openapi.json', file: 'openapi-v2.json', openAnswers: ['Error.details'] },
 ]
+
+/** Components that are titles of schemas, without a conflict. */
+const KNOWN_NAMES = [
+  'PasskeyAssertionResponse',
+  'PasskeyCreationResponse',
+  'WebhookDeliveryWithAttemptsAttemptRequest',
+  'WebhookDeliveryWithAttemptsAttemptResponse',
+  'AdvisoryMatchRequest',
+  'ImpactRequest',
+  'PasskeyRequest',
+  'ProposalRequest',
+  'SearchRequest',
+]
+/** Operations with two forms of success: the content type or the status selects them. */
+const TWO_FORMS = ['queryAnalytics', 'exportAuditLog', 'reportImpact']
 
 for (const { version, url, file, openAnswers } of DOCUMENTS)
   describe(version, () => {
@@ -200,9 +216,124 @@ for (const { version, url, file, openAnswers } of DOCUMENTS)
     })
   })
 
+for (const file of ['openapi.json', 'openapi-v2.json'])
+  describe(`generators of clients can read ${file}`, () => {
+    const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../docs/generated', file), 'utf8')) as Json
+    const schemas = schemasOf(document)
+    /** Lists the places of schemas for which `isWrong` is true. */
+    const placesOf = (isWrong: (schema: Json) => boolean): string[] =>
+      schemas.flatMap(({ name, schema }) => {
+        const places: string[] = []
+        walkSchema(schema, (value, at) => {
+          if (isWrong(value)) places.push(`${name}${at}`)
+        })
+        return places
+      })
+
+    test('names of schemas do not collide with New and another name, which generators use for constructors', () => {
+      const names = Object.keys(asObject(asObject(document['components'])['schemas']))
+      assert.deepEqual(
+        names.filter((name) => name.startsWith('New') && names.includes(name.slice(3))),
+        [],
+      )
+      assert.deepEqual(
+        names.filter((name) => /\d$|(?:Request|Response)$/.test(name) && !KNOWN_NAMES.includes(name)),
+        [],
+        'generators number schemas without a name, and use these endings for their own types',
+      )
+    })
+
+    test('an enumeration has values other than null, and patterns work outside JavaScript', () => {
+      assert.deepEqual(
+        placesOf(({ enum: values }) => JSON.stringify(values) === '[null]'),
+        [],
+      )
+      assert.deepEqual(
+        placesOf(({ pattern = '' }) => /\[\^\]|\(\?<[=!]|\\p\{/.test(String(pattern))),
+        [],
+      )
+    })
+
+    test('a choice between objects has a discriminator', () => {
+      const isObjects = (choices: unknown): boolean =>
+        asList(choices).length > 0 && asList(choices).every((each) => 'properties' in resolve(document, each))
+      assert.deepEqual(
+        placesOf(
+          ({ anyOf, oneOf, discriminator }) => discriminator === undefined && (isObjects(anyOf) || isObjects(oneOf)),
+        ),
+        [],
+      )
+    })
+
+    test('every object with properties is a component', () => {
+      const isForm = (name: string): boolean => /\.body$/.test(name)
+      const inline = schemas.flatMap(({ name, schema }) => {
+        const places: string[] = []
+        walkSchema(schema, (value, at) => {
+          const isRoot = at === '' && (!name.includes('.') || isForm(name))
+          if (!isRoot && Object.keys(asObject(value['properties'])).length > 0) places.push(`${name}${at}`)
+        })
+        return places
+      })
+      assert.deepEqual(inline, [])
+    })
+
+    test('a request has one content type without ranges, and one success with a schema', () => {
+      const problems = operationsOf(document).flatMap((each) => {
+        const types = Object.keys(asObject(asObject(each.operation['requestBody'])['content']))
+        const ranges = types.filter((type) => type.includes('*'))
+        const answers = Object.entries(asObject(each.operation['responses']))
+          .filter(([status]) => status.startsWith('2'))
+          .flatMap(([, answer]) => Object.values(asObject(asObject(answer)['content'])))
+          .map((media) => JSON.stringify(asObject(media)['schema']))
+        const isUnion = new Set(answers).size > 1 && !TWO_FORMS.includes(idOf(each))
+        return types.length > 1 || ranges.length > 0 || isUnion ? [`${idOf(each)} ${types} ${answers}`] : []
+      })
+      assert.deepEqual(problems, [])
+    })
+
+    test('a form names a file part', () => {
+      const forms = operationsOf(document).flatMap((each) => {
+        const form = asObject(asObject(asObject(each.operation['requestBody'])['content'])['multipart/form-data'])
+        return 'schema' in form
+          ? [{ id: idOf(each), properties: asObject(asObject(form['schema'])['properties']) }]
+          : []
+      })
+      assert.deepEqual(
+        forms.filter(({ properties }) => asObject(properties['file'])['format'] !== 'binary').map(({ id }) => id),
+        [],
+      )
+    })
+
+    test('describes every property', () => {
+      const silent = schemas.flatMap(({ name, schema }) =>
+        Object.entries(asObject(schema['properties']))
+          .filter(([, property]) => !('$ref' in asObject(property)) && !('description' in asObject(property)))
+          .map(([key]) => `${name}.${key}`),
+      )
+      assert.deepEqual(silent, [])
+    })
+
+    test('every operation that can be limited describes 400, 429 and the headers of its responses', () => {
+      const unlimited = t.app.routeTable().filter(({ config }) => config.unlimited === true)
+      const limited = operationsOf(document).filter(
+        (each) => !unlimited.some(({ operationId }) => operationId === idOf(each)),
+      )
+      const problems = limited.flatMap((each) => {
+        const responses = asObject(each.operation['responses'])
+        const missing = ['400', '429'].filter((status) => !(status in responses))
+        const bare = Object.entries(responses).filter(([, answer]) => !('headers' in asObject(answer)))
+        return [...missing, ...bare.map(([status]) => `headers of ${status}`)].map(
+          (problem) => `${idOf(each)} ${problem}`,
+        )
+      })
+      assert.deepEqual(problems, [])
+    })
+  })
+
 test('requests and responses of versions declare game_versions and environment', async () => {
   const { schemas } = (await t.anyone.get('/docs/openapi.json')).json().components
-  const missing = ['VersionCreate', 'InitialVersion', 'VersionPatch', 'Version', 'Project'].flatMap((name) =>
+  const missing = ['VersionCreate', 'InitialVersion', 'VersionUpdate', 'Version', 'Project'].flatMap((name) =>
     ['game_versions', 'environment'].flatMap((field) => (field in schemas[name].properties ? [] : `${name}.${field}`)),
   )
   assert.deepEqual(missing, [])

@@ -7,14 +7,13 @@ const NAME_LENGTH_MAX = 64
 
 /** Returns the schema of the field. `about` describes its purpose. */
 export function scopeField(about: string) {
-  const description = `${about}. The sum of their bits, or a list of their names`
-  return Type.Union(
-    [
-      Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
-      Type.Array(Type.String({ maxLength: NAME_LENGTH_MAX }), { maxItems: SCOPES.length }),
-    ],
-    { description },
-  )
+  const description = `${about}. A list of their names; the sum of their bits is also accepted`
+  const names = Type.Array(Type.String({ maxLength: NAME_LENGTH_MAX }), { maxItems: SCOPES.length })
+  // Generators of clients cannot express a number or a list.
+  return Type.Union([Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), names], {
+    description,
+    describedAs: { anyOf: [names] },
+  })
 }
 
 /** Returns the bits of the scopes. @throws ApiError `validation_error` with the first item that is not a scope. */

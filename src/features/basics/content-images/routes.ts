@@ -29,7 +29,7 @@ export function contentImageRoutes(app: App, deps: Deps, owners: ImageOwners): v
         description:
           `The body is the image, at most ${IMAGE_BYTES_MAX} bytes. The token must have the scope of the context: ` +
           `${scopes}. Depot deletes an image that no text uses within one day.`,
-        consumes: ['image/*'],
+        consumes: ['application/octet-stream'],
         querystring: ImageQuery,
         response: { 201: ImageView },
       },

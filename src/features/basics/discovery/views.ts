@@ -14,7 +14,7 @@ export const ClientView = NamedObject('InstanceClient', {
 })
 
 export const InstanceDescription = NamedObject('InstanceDescription', {
-  software: Type.Literal('depot'),
+  software: Type.Literal('depot', { description: 'The software of the instance' }),
   version: Type.String({ description: 'Version of Depot' }),
   name: Type.String({ description: 'Name of the instance' }),
   url: Type.String({ description: 'Public URL of the instance, without a slash at the end' }),

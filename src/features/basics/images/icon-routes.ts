@@ -34,7 +34,7 @@ export function iconRoutes(app: App, deps: Deps, owner: IconOwner, prefix = '/v3
         operationId: `set${noun}Icon`,
         summary: `Set the icon of ${resource}`,
         description: `The body is the image, at most ${owner.maxBytes} bytes.`,
-        consumes: ['image/*'],
+        consumes: ['application/octet-stream'],
         params,
         querystring: ExtQuery,
       },

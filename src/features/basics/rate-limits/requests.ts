@@ -13,7 +13,7 @@ export const RateLimitInput = Type.Object(
     requests_per_minute: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
     note: Type.Optional(Type.String({ maxLength: 500, description: 'Note for operators' })),
   },
-  { title: 'RateLimitInput', description: 'Exactly one of `token_id` and `address_range` is required' },
+  { title: 'RateLimitCreate', description: 'Exactly one of `token_id` and `address_range` is required' },
 )
 
 /** The recipient of a granted rate: a token, or every IP address in a range. */

@@ -21,7 +21,7 @@ export const SEVERITIES = ['info', 'warning', 'critical'] as const
 export type Severity = (typeof SEVERITIES)[number]
 
 /** Null resets a setting to its value from the environment. */
-export const SettingsPatch = NamedObject('SettingsPatch', {
+export const SettingsPatch = NamedObject('SettingsUpdate', {
   name: Maybe(Type.String({ minLength: 1, maxLength: 64, description: 'Name of the instance, in one line' })),
   accent_hue: Maybe(
     Type.Integer({ minimum: 0, maximum: HUE_MAX, description: 'Hue of links and buttons, in degrees' }),

@@ -65,7 +65,7 @@ export function settingsRoutes(app: App, deps: Deps): void {
           operationId: 'setMark',
           summary: 'Set the logo of the instance',
           description: `The body is the image: square, not animated, at most ${MARK_BYTES_MAX} bytes.`,
-          consumes: ['image/*'],
+          consumes: ['application/octet-stream'],
           querystring: MarkQuery,
         },
         handler: async (req) => {

@@ -7,7 +7,7 @@ export const DryRunQuery = Type.Object({
   dry_run: Type.Optional(
     Type.Boolean({
       description:
-        'Whether to check the request, with its files, and to store nothing. The response is then a success, or the error of the request. The header `Prefer: validate-only` has the same effect. Default: false',
+        'Whether to check the request, with its files, and to store nothing. The response is then 200 with a `DryRun`, or the error of the request. The header `Prefer: validate-only` has the same effect. Default: false',
     }),
   ),
 })

@@ -10,7 +10,7 @@ import { Offset } from '#platform/http/query-values.ts'
 const TEXT_LENGTH_MAX = 65_536
 
 /** The body of POST /v3/thread/{id}. */
-export const MessageInput = NamedObject('MessageInput', {
+export const MessageInput = NamedObject('ThreadMessageCreate', {
   body: Type.Object({
     type: Type.Enum(['text'], { description: 'Clients can create only text messages' }),
     body: Type.String({ maxLength: TEXT_LENGTH_MAX, description: 'Markdown' }),

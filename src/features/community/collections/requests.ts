@@ -18,7 +18,7 @@ const ProjectNames = Type.Array(Type.String({ maxLength: 64, describedAs: { patt
 })
 
 /** Null means absent. */
-export const CollectionInput = NamedObject('CollectionInput', {
+export const CollectionInput = NamedObject('CollectionCreate', {
   name: Name,
   description: Maybe(Type.String({ minLength: 3, maxLength: 255 })),
   projects: Maybe(ProjectNames),
@@ -26,7 +26,7 @@ export const CollectionInput = NamedObject('CollectionInput', {
 export type CollectionInput = Static<typeof CollectionInput>
 
 /** An absent field stays unchanged. Null clears the description and means absent in other fields. */
-export const CollectionPatch = NamedObject('CollectionPatch', {
+export const CollectionPatch = NamedObject('CollectionUpdate', {
   name: Maybe(Name),
   description: Maybe(Type.String({ minLength: 3, maxLength: 256 })),
   status: Maybe(Type.Enum([...COLLECTION_STATUSES])),

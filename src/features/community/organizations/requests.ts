@@ -15,11 +15,11 @@ const fields = {
   description: Type.String({ minLength: DESCRIPTION.min, maxLength: DESCRIPTION.max }),
 }
 
-export const NewOrganization = NamedObject('NewOrganization', fields)
+export const NewOrganization = NamedObject('OrganizationCreate', fields)
 export type NewOrganization = Static<typeof NewOrganization>
 
 /** Null means absent: no field can be cleared. */
-export const OrganizationPatch = NamedObject('OrganizationPatch', {
+export const OrganizationPatch = NamedObject('OrganizationUpdate', {
   slug: Maybe(fields.slug),
   name: Maybe(fields.name),
   description: Maybe(fields.description),

@@ -31,7 +31,7 @@ const details = {
 }
 const status = Type.Enum([...PACK_STATUSES])
 
-export const PackInput = NamedObject('PackInput', {
+export const PackInput = NamedObject('PackCreate', {
   name: details.name,
   slug: Maybe({ ...details.slug, description: `${SLUG}. Default: from the name` }),
   status: Maybe({ ...status, description: '`listed` (the default) or `unlisted`' }),
@@ -43,7 +43,7 @@ export const PackInput = NamedObject('PackInput', {
 export type PackInput = Static<typeof PackInput>
 
 /** An absent field stays unchanged. Null clears the loader and its version, and means absent in other fields. */
-export const PackPatch = NamedObject('PackPatch', {
+export const PackPatch = NamedObject('PackUpdate', {
   name: Maybe(details.name),
   slug: Maybe(details.slug),
   status: Maybe(status),

@@ -20,7 +20,7 @@ export type ItemType = Static<typeof ItemType>
 
 const Body = Type.String({ maxLength: 65_536, description: 'Markdown' })
 
-export const ReportInput = NamedObject('ReportInput', {
+export const ReportInput = NamedObject('ReportCreate', {
   report_type: Type.String({ maxLength: 64, description: 'Report type from `GET /v3/report_type`' }),
   item_id: Id('ID of the reported project, version or user; not a slug or name'),
   item_type: ItemType,
@@ -42,7 +42,7 @@ export function parseReport(input: Static<typeof ReportInput>, { reportTypes }: 
 }
 
 /** Null means absent: no field can be cleared. */
-export const ReportPatch = NamedObject('ReportPatch', {
+export const ReportPatch = NamedObject('ReportUpdate', {
   body: Type.Optional(Nullable(Body)),
   closed: Type.Optional(
     Nullable(Type.Boolean({ description: 'Whether the report is closed; only moderators can set it' })),

@@ -4,7 +4,7 @@ import Type from 'typebox'
 import { OrganizationParams } from '#features/basics/access/requests.ts'
 import { NamedObject } from '#lib/schema/schema-parts.ts'
 
-export const NewServiceAccount = NamedObject('NewServiceAccount', {
+export const NewServiceAccount = NamedObject('ServiceAccountCreate', {
   username: Type.String({
     maxLength: 39,
     description: '1 to 39 letters, digits, dots, underscores or hyphens; unique among all users',

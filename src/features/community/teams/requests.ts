@@ -47,12 +47,12 @@ type MemberFields = Static<typeof MemberFields>
 
 const NamedAccount = Type.Object({ user_id: Id('User ID') })
 
-export const Invitation = Type.Interface([NamedAccount, MemberFields], {}, { title: 'TeamInvitation' })
-export const MemberPatch = Type.Interface([MemberFields], {}, { title: 'TeamMemberPatch' })
+export const Invitation = Type.Interface([NamedAccount, MemberFields], {}, { title: 'TeamMemberCreate' })
+export const MemberPatch = Type.Interface([MemberFields], {}, { title: 'TeamMemberUpdate' })
 export const NewOwner = Type.Interface([NamedAccount], {}, { title: 'TeamOwnerChange' })
 
 /** The length of the longest list is that of the largest team. */
-export const MembersPatch = NamedObject('TeamMembersPatch', {
+export const MembersPatch = NamedObject('TeamMembersUpdate', {
   members: Type.Array(Type.Interface([NamedAccount, MemberFields], {}, { title: 'TeamMemberChange' }), {
     maxItems: 1000,
     description: 'The changed members and invitees, each once',

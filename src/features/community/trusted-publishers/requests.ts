@@ -8,7 +8,7 @@ import type { CiIssuer, CiKind } from '#platform/config/ci-issuers.ts'
 const NAME_MAX = 256
 const CALLED_MAX = 10
 
-export const NewPublisher = NamedObject('NewTrustedPublisher', {
+export const NewPublisher = NamedObject('TrustedPublisherCreate', {
   issuer: Type.String({
     maxLength: NAME_MAX,
     description: 'URL of the build service; one of `issuers` in the list of trusted publishers',

@@ -45,7 +45,7 @@ const fields = {
   }),
 }
 
-export const NewWebhook = NamedObject('NewWebhook', {
+export const NewWebhook = NamedObject('WebhookCreate', {
   owner: Type.Object({ kind: Type.Enum([...OWNER_KINDS]), id: Type.Optional(IdOrName('ID; absent for `instance`')) }),
   url: fields.url,
   format: Type.Optional(Type.Enum([...FORMATS], { default: 'standard', description: FORMAT })),
@@ -61,7 +61,7 @@ export const WebhookPatch = Type.Partial(
     ...fields,
     active: Type.Boolean({ description: '`true` also drops queued deliveries that are older than 24 hours' }),
   }),
-  { title: 'WebhookPatch' },
+  { title: 'WebhookUpdate' },
 )
 export type WebhookPatch = Static<typeof WebhookPatch>
 

@@ -37,7 +37,7 @@ export const OptionalChallenge = Type.Optional(
 
 export const CodeHostLink = Type.Object({ token: Type.String({ minLength: 1, maxLength: 512 }), ...OwnerProofFields })
 
-export const NewAccount = NamedObject('NewAccount', {
+export const NewAccount = NamedObject('AccountCreate', {
   username: Type.String({ pattern: USERNAME_PATTERN, minLength: 1, maxLength: 39 }),
   email: EmailField,
   password: NewPasswordField,

@@ -32,7 +32,7 @@ const Share = Type.String({
   description: "The affiliate's share of a sale, from 0 to 1; null for the operator's default",
 })
 
-export const NewAffiliateCode = NamedObject('NewAffiliateCode', {
+export const NewAffiliateCode = NamedObject('AffiliateCodeCreate', {
   source_name: SourceName,
   affiliate: Type.Optional(
     Nullable(Id('ID of the account that owns the code. Default: the caller; only admins can name another account')),
@@ -49,11 +49,11 @@ export function checkAffiliateCode<Fields extends NewAffiliateCode | AffiliateCo
 
 export const AffiliateCodePatch = Type.Object(
   { source_name: Type.Optional(SourceName), revenue_split: Type.Optional(Nullable(Share)) },
-  { title: 'AffiliateCodePatch', description: 'Missing fields remain unchanged. Only admins can set `revenue_split`.' },
+  { title: 'AffiliateCodeUpdate', description: 'Missing fields remain unchanged. Only admins can set `revenue_split`.' },
 )
 export type AffiliateCodePatch = Static<typeof AffiliateCodePatch>
 
-export const NewConversion = NamedObject('NewConversion', {
+export const NewConversion = NamedObject('ConversionCreate', {
   external_id: ExternalId,
   affiliate_code_id: Id(),
   at: Type.Optional(Time('Time of the sale (RFC 3339). Default: now')),

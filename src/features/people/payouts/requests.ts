@@ -25,7 +25,7 @@ export function differentContent(): ApiError {
 
 export const PayoutStatus = Type.Enum(['in-transit', 'success', 'cancelled', 'failed'])
 
-export const NewRevenue = NamedObject('NewRevenue', {
+export const NewRevenue = NamedObject('RevenueCreate', {
   external_id: ExternalId,
   day: Type.String({
     maxLength: 10,
@@ -58,7 +58,7 @@ function parseDay(text: string, now: number): number {
   return ms
 }
 
-export const NewPayout = NamedObject('NewPayout', {
+export const NewPayout = NamedObject('PayoutCreate', {
   external_id: ExternalId,
   user_id: Id(),
   amount: AmountInput,
@@ -80,5 +80,5 @@ function requirePositive(amount: string): void {
   if (parseUnits(amount) === 0n) throw validationError('amount', 'must be greater than 0')
 }
 
-export const PayoutPatch = NamedObject('PayoutPatch', { status: PayoutStatus })
+export const PayoutPatch = NamedObject('PayoutUpdate', { status: PayoutStatus })
 export type PayoutPatch = Static<typeof PayoutPatch>

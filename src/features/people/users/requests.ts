@@ -8,7 +8,7 @@ import { USERNAME_PATTERN } from '#lib/text/text-rules.ts'
 import { Role } from './views.ts'
 
 /** Missing fields remain unchanged. Null clears the bio and the payout handle; for other fields it means missing. */
-export const UserPatch = NamedObject('UserPatch', {
+export const UserPatch = NamedObject('UserUpdate', {
   username: Maybe(Type.String({ minLength: 1, maxLength: 39, pattern: USERNAME_PATTERN })),
   bio: Maybe(Type.String({ maxLength: 160 })),
   role: Maybe(Role),

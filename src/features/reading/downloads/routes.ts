@@ -7,7 +7,7 @@ import { ApiError, notFound } from '#lib/errors.ts'
 import { sendRaw } from '#platform/http/responses/declared-responses.ts'
 import { isUnchanged } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
-import { imageTypeOf } from '#platform/images/image-kind.ts'
+import { CONTENT_TYPES, imageTypeOf } from '#platform/images/image-kind.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { LinkOptions } from '#ports/files/files.ts'
 import { archiveRoutes } from './archive/routes.ts'
@@ -115,7 +115,7 @@ async function countDownload(req: FastifyRequest, deps: DownloadDeps, file: Serv
 /** Images are public: their names contain a hash of the content, so that their URLs cannot be guessed. */
 function imageRoutes(app: App, deps: Deps): void {
   const config = { auth: 'public', budget: 'asset' } as const
-  const about = { summary: 'Get an image', produces: ['image/*'], response: {} }
+  const about = { summary: 'Get an image', produces: Object.values(CONTENT_TYPES), response: {} }
   app.get('/data/:folder/:picture', {
     config: { ...config, errors: ['304'] },
     schema: { operationId: 'getPicture', ...about, params: PictureParams },

@@ -2,6 +2,8 @@
 import type { FastifyContextConfig, RouteOptions } from 'fastify'
 import { declareNulls } from '../bodies/patch-nulls.ts'
 import type { RouteAuth } from '../route-config.ts'
+import { TUS_HEADER } from './headers.ts'
+import { toOpenApi30 } from './schemas.ts'
 
 type Json = Record<string, unknown>
 
@@ -36,21 +38,36 @@ export const STATUS_DESCRIPTIONS: Readonly<Record<string, string>> = {
 /** Adds the required credentials, unvalidated bodies and nulls in a PATCH to the schema of a route. */
 export function describeRoute(
   schema: Json,
-  { method, config }: Pick<RouteOptions, 'method' | 'config'>,
-  describeAccess: DescribeAccess,
+  { method, url, config }: Pick<RouteOptions, 'method' | 'url' | 'config'>,
+  { describeAccess, scopes }: { describeAccess: DescribeAccess; scopes: Readonly<Record<string, string>> },
 ): Json {
+  const isTus = /^\/v[23]\/upload\b/.test(url) && config?.cache === undefined && !/GET|OPTIONS/.test(String(method))
+  const headers = { type: 'object', required: ['Tus-Resumable'], properties: TUS_HEADER }
   return {
     ...schema,
     ...(method === 'PATCH' && 'body' in schema ? { body: declareNulls(schema['body']) } : {}),
     ...describeUnvalidated(schema, config),
     ...withAccess(schema, config === undefined ? undefined : describeAccess(config)),
-    security: securityOf(config?.auth),
+    ...(isTus ? { headers } : {}),
+    security: securityOf(config?.auth, scopes),
   }
 }
 
 /** Corrects and completes the document of the library. */
 export function describeDocument(document: Json): Json {
-  return toOpenApi30(withUsedTags(correctResponses(withJsonForms(document))))
+  return withOneSuccess(toOpenApi30(withUsedTags(correctResponses(withOneBody(document)))))
+}
+
+/**
+ * Leaves out the response of a dry run, which the text of the parameter `dry_run` describes: a union with the created
+ * resource would hide its fields from typed clients. The component `DryRun` stays.
+ */
+function withOneSuccess(document: Json): Json {
+  for (const { responses } of operationsOf<{ responses: Record<string, Json> }>(document)) {
+    const isDryRun = JSON.stringify(responses[200] ?? {}).includes('schemas/DryRun"')
+    if (isDryRun && Object.keys(responses).some((status) => /^20[1-9]$/.test(status))) delete responses[200]
+  }
+  return document
 }
 
 /** Returns the operations of a document. */
@@ -65,6 +82,11 @@ function withUsedTags(document: Json): Json {
 }
 
 const Bytes = { type: 'string', format: 'binary' }
+/** Generators ignore the parts that have no name in the description. */
+const FilePart = {
+  ...Bytes,
+  description: 'A file. A form can have more files, in parts with any names that `file_parts` lists',
+}
 
 function withAccess({ description }: Json, access: string | undefined): Json {
   if (access === undefined) return {}
@@ -85,11 +107,11 @@ function describeUnvalidated(schema: Json, config: FastifyContextConfig | undefi
     }
   const form = config?.formData
   if ('body' in schema) return read
-  if (consumes.includes('image/*') || consumes.includes('application/offset+octet-stream')) read['body'] = Bytes
+  if (consumes.some((type) => type.endsWith('octet-stream'))) read['body'] = Bytes
   if (config?.rawBody !== undefined) read['body'] = config.rawBody
   if (form !== undefined) {
     const required = form.isOptional === true ? {} : { required: ['data'] }
-    read['body'] = { type: 'object', ...required, properties: { data: form.schema }, additionalProperties: Bytes }
+    read['body'] = { type: 'object', ...required, properties: { data: form.schema, file: FilePart } }
   }
   return read
 }
@@ -100,14 +122,14 @@ function openQuery({ description, patternProperties = {} }: Json): Json {
   return { type: 'object', properties: { keys: { type: 'object', description, additionalProperties: values } } }
 }
 
-/** If a route also accepts JSON instead of a form, the JSON has the schema of the part `data`. */
-function withJsonForms(document: Json): Json {
+/**
+ * Describes a form only as a form: the text of the operation describes JSON instead. Generators write one function for an
+ * operation, and would send the header of one type with the body of the other.
+ */
+function withOneBody(document: Json): Json {
   for (const { requestBody } of operationsOf<{ requestBody?: { content?: Json } }>(document)) {
     const content = requestBody?.content
-    const form = content?.['multipart/form-data'] as { schema: { properties?: Json } } | undefined
-    const data = form?.schema.properties?.['data']
-    if (content?.['application/json'] !== undefined && data !== undefined)
-      content['application/json'] = { schema: data }
+    if (content?.['multipart/form-data'] !== undefined) delete content['application/json']
   }
   return document
 }
@@ -137,58 +159,11 @@ function correctResponse(status: string, answer: Json): void {
     : { 'application/json': any }
 }
 
-function securityOf(auth: RouteAuth | undefined): Json[] | undefined {
+/** Returns the alternatives of credentials. OAuth tokens cannot have restricted scopes, which are not in `grantable`. */
+function securityOf(auth: RouteAuth | undefined, grantable: Readonly<Record<string, string>>): Json[] {
   if (auth === undefined || auth === 'public') return []
   if (auth === 'operator') return [{ adminKey: [] }, { token: [] }]
-  return 'read' in auth ? [{}, { token: [] }] : [{ token: [] }]
-}
-
-/**
- * Converts the JSON Schema of TypeBox to OpenAPI 3.0: `null` in a union becomes `nullable`, constants become enums with one
- * value, and schemas with a `title` move to `components.schemas`.
- */
-function toOpenApi30(document: Json & { components?: Json }): Json {
-  const named = new Map<string, unknown>()
-  const convert = (value: unknown, isRoot: boolean): unknown => {
-    if (Array.isArray(value)) return value.map((item) => convert(item, false))
-    if (typeof value !== 'object' || value === null) return value
-    const schema = value as Json
-    const simple = simplify(schema)
-    const title = simple['title']
-    const converted = Object.fromEntries(Object.entries(simple).map(([key, inner]) => [key, convert(inner, false)]))
-    if (!isRoot && typeof title === 'string' && /^[A-Z][A-Za-z]+$/.test(title) && isSchema(simple)) {
-      named.set(title, converted)
-      return { $ref: `#/components/schemas/${title}` }
-    }
-    return converted
-  }
-  const paths = convert(document['paths'], true)
-  const schemas = Object.fromEntries([...named].sort(([a], [b]) => (a < b ? -1 : 1)))
-  return { ...document, paths, components: { ...document.components, schemas } }
-}
-
-function isSchema(value: Json): boolean {
-  return 'type' in value || 'anyOf' in value || 'allOf' in value
-}
-
-function simplify({ describedAs, ...schema }: Json): Json {
-  if (describedAs !== undefined) {
-    // Adds to the properties of the schema, and replaces everything else.
-    const { properties } = describedAs as Json
-    const all = properties === undefined ? {} : { properties: { ...(schema['properties'] as Json), ...properties } }
-    return simplify({ ...schema, ...(describedAs as Json), ...all })
-  }
-  if ('const' in schema) {
-    const { const: constant, ...rest } = schema
-    return { type: typeof constant, ...rest, enum: [constant] }
-  }
-  if (schema['type'] === 'null') return { ...schema, type: 'object', nullable: true, enum: [null] }
-  const choices = schema['anyOf']
-  if (!Array.isArray(choices)) return 'enum' in schema && !('type' in schema) ? { type: 'string', ...schema } : schema
-  const others = choices.filter((choice: Json) => choice['type'] !== 'null')
-  if (others.length === choices.length) return schema
-  const { anyOf: _, ...rest } = schema
-  const [only] = others
-  if (others.length === 1 && only !== undefined) return { ...simplify(only), ...rest, nullable: true }
-  return { ...rest, anyOf: others, nullable: true }
+  const needed: readonly string[] = 'read' in auth ? auth.read.filter((scope) => scope in grantable) : auth.scope
+  const isGrantable = needed.every((scope) => scope in grantable)
+  return [...('read' in auth ? [{}] : []), { token: [] }, ...(isGrantable ? [{ oauth: needed }] : [])]
 }

@@ -3,12 +3,17 @@ import { ERROR_EXAMPLES, ERRORS, type ErrorKind } from '#lib/errors.ts'
 import type { RouteEntry } from '../route-config.ts'
 import { generalErrors, ownErrors } from './declared-errors.ts'
 import { operationsOf, STATUS_DESCRIPTIONS } from './document.ts'
+import { errorHeaders, headerComponents, headersOf } from './headers.ts'
 
 /** The request ID of all examples. */
 const REQUEST_ID = '0f8fad5b-d9cb-469f-a165-70867728950e'
 
 type Json = Record<string, unknown>
-type Response = { description: string; content?: { 'application/json': { schema: Json; examples?: Json } } }
+type Response = {
+  description: string
+  headers?: Json
+  content?: { 'application/json': { schema: Json; examples?: Json } }
+}
 type Operation = { operationId: string; responses: Record<string, Response> }
 
 /**
@@ -23,7 +28,17 @@ export function describeErrors(document: Json, routes: readonly RouteEntry[]): J
     if (route !== undefined) Object.assign(operation, { responses: describeResponses(operation, route, shared) })
   }
   const responses = Object.fromEntries([...shared].sort(([a], [b]) => (a < b ? -1 : 1)))
-  return { ...document, components: { ...(document['components'] as Json), examples: examples(), responses } }
+  const text = JSON.stringify(responses)
+  const used = Object.entries(examples()).filter(([name]) => text.includes(`examples/${name}"`))
+  return {
+    ...document,
+    components: {
+      ...(document['components'] as Json),
+      headers: headerComponents(),
+      examples: Object.fromEntries(used),
+      responses,
+    },
+  }
 }
 
 function describeResponses({ responses }: Operation, route: RouteEntry, shared: Map<string, Response>): Json {
@@ -34,20 +49,24 @@ function describeResponses({ responses }: Operation, route: RouteEntry, shared: 
   }
   const isUnlimited = route.config.unlimited === true
   const general = generalErrors(route.config)
-  const own = [...ownErrors(route), ...(isUnlimited ? general : [])]
+  // Every operation can reject a request, and the limit of requests applies to it.
+  const own = [...ownErrors(route), ...(isUnlimited ? general : general.filter((key) => /^4(?:00|29) /.test(key)))]
   const all = withoutForeign([...general, ...own], clientError)
   // A plugin declares some error responses for all its routes; only 503 of `/ready` has its own schema.
-  const result: Json = Object.fromEntries(
+  const result: Record<string, Response | Json> = Object.fromEntries(
     Object.entries(declared).filter(([status]) => status < '400' || status === '503'),
   )
   const isCached = (route.config.cache ?? 'no-store') !== 'no-store'
-  if (route.method === 'GET' && isCached) result[304] = { description: STATUS_DESCRIPTIONS['304'] }
+  if (route.method === 'GET' && isCached) result[304] = { description: STATUS_DESCRIPTIONS['304'] as string }
   for (const status of new Set(own.map(statusOf))) {
     const schema = schemaOf(declared[status] ?? (status < '500' ? clientError : serverError))
     const codes = all.filter((key) => statusOf(key) === status).map(codeOf)
     if (status < '300') result[status] = { ...declared[200], description: STATUS_DESCRIPTIONS[status] }
     else if (status < '400') result[status] = { description: STATUS_DESCRIPTIONS[status] }
     else result[status] = share(nameOf(status, codes, schema), errorResponse(status, codes, schema))
+  }
+  for (const [status, response] of Object.entries(result)) {
+    if (!('$ref' in response)) result[status] = { ...response, headers: headersOf(status, route) }
   }
   if (!isUnlimited) result['default'] = share('Error', defaultResponse(general))
   return result
@@ -61,9 +80,11 @@ function withoutForeign(keys: readonly string[], clientError: Response | undefin
 
 function errorResponse(status: string, codes: readonly string[], schema: Json): Response {
   const description = STATUS_DESCRIPTIONS[status] ?? 'Error'
-  if (codes.includes('')) return { description: `${description}. The response has no body` }
+  if (codes.includes(''))
+    return { headers: errorHeaders(status), description: `${description}. The response has no body` }
   const names = [...new Set(codes)].sort()
   return {
+    headers: errorHeaders(status),
     description: `${description}: ${names.map((code) => `\`${code}\``).join(', ')}`,
     content: { 'application/json': { schema, ...exampleRefs(status, names) } },
   }
@@ -72,6 +93,7 @@ function errorResponse(status: string, codes: readonly string[], schema: Json): 
 function defaultResponse(keys: readonly string[]): Response {
   const listed = [...keys].sort().map((key) => `${statusOf(key)} \`${codeOf(key)}\``)
   return {
+    headers: errorHeaders('429'),
     description: `Errors of every operation: ${listed.join(', ')}`,
     content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
   }

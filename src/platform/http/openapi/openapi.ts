@@ -5,6 +5,7 @@ import Type from 'typebox'
 import { bytesToKeep, JsonEntity } from '#lib/text/json-bytes.ts'
 import { sendBytes } from '../responses/entity-tags.ts'
 import { type App, VIEWER_PREFIX } from '../server.ts'
+import { describeProperties } from './complete.ts'
 import { type DescribeAccess, describeDocument, describeRoute } from './document.ts'
 import { describeErrors } from './error-responses.ts'
 
@@ -18,6 +19,10 @@ export type ApiDescription = {
   /** The groups of operations in reading order. Contains every tag of a route. */
   tags: readonly { name: string; description: string }[]
   describeAccess: DescribeAccess
+  /** The scopes that an OAuth application can request, with their descriptions. */
+  scopes: Readonly<Record<string, string>>
+  /** Descriptions of properties that have none in their schema, by name. */
+  properties: Readonly<Record<string, string>>
   /** Path at which the description is served, and its operation. */
   url: string
   operationId: string
@@ -93,20 +98,34 @@ async function registerDocument(
             name: 'Authorization',
             description: 'The token, raw or as `Bearer <token>`',
           },
+          oauth: {
+            type: 'oauth2',
+            description: 'Access of an application that the user has authorized',
+            flows: {
+              authorizationCode: {
+                authorizationUrl: `${about.baseUrl}/v2/_internal/oauth/authorize`,
+                tokenUrl: `${about.baseUrl}/v2/_internal/oauth/token`,
+                scopes: { ...described.scopes },
+              },
+            },
+          },
           adminKey: { type: 'apiKey', in: 'header', name: 'X-Admin-Key', description: 'The operator’s key' },
         },
       },
     },
     transform: ({ schema, url, route }) => ({
       schema: {
-        ...describeRoute((schema ?? {}) as Record<string, unknown>, route, described.describeAccess),
+        ...describeRoute((schema ?? {}) as Record<string, unknown>, route, described),
         ...(url.includes('*') || !described.covers(url) ? { hide: true } : {}),
       } as never,
       url,
     }),
     transformObject: (document) =>
       'openapiObject' in document
-        ? (describeErrors(describeDocument(document.openapiObject as never), app.routeTable()) as never)
+        ? (describeProperties(
+            describeErrors(describeDocument(document.openapiObject as never), app.routeTable()),
+            described.properties,
+          ) as never)
         : (document.swaggerObject as never),
   })
 }

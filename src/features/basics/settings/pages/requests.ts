@@ -15,7 +15,7 @@ export const PageVersionParams = Type.Object({
   version: Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1, description: 'Number of the version' }),
 })
 
-export const NewPageVersion = NamedObject('NewInstancePageVersion', {
+export const NewPageVersion = NamedObject('InstancePageVersionCreate', {
   text: Type.String({
     maxLength: PAGE_LENGTH_MAX,
     description: 'Text in Markdown. A blank text removes the page from the site',

@@ -8,7 +8,7 @@ import { ADDITIONAL_CATEGORIES_MAX, optionalFieldSchemas, projectFields } from '
 import { ScheduledAt } from '../schedule-release.ts'
 
 /** An absent field stays unchanged; null clears a field that can be empty. */
-export const ProjectPatch = NamedObject('ProjectPatch', {
+export const ProjectPatch = NamedObject('ProjectUpdate', {
   ...Type.Partial(Type.Object(projectFields)).properties,
   ...optionalFieldSchemas,
   status: Type.Optional(Type.Enum([...PROJECT_STATUSES])),
@@ -58,6 +58,6 @@ export const ProjectBulkPatch = Type.Object(
     remove_additional_categories: Type.Optional(AnyCategories),
     link_urls: Type.Optional(projectFields.link_urls),
   },
-  { title: 'ProjectBulkPatch', description: 'Depot applies replacements first, then removals, then additions.' },
+  { title: 'ProjectsUpdate', description: 'Depot applies replacements first, then removals, then additions.' },
 )
 export type ProjectBulkPatch = Static<typeof ProjectBulkPatch>

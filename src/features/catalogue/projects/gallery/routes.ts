@@ -25,7 +25,7 @@ export function galleryRoutes(app: App, deps: Deps, prefix: string): void {
         operationId: 'addGalleryPicture',
         summary: 'Add an image to the gallery',
         description: `The body is the image: at most ${GALLERY_BYTES_MAX / 1024 ** 2} MiB.`,
-        consumes: ['image/*'],
+        consumes: ['application/octet-stream'],
         querystring: NewImageQuery,
         ...about,
       },

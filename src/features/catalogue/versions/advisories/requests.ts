@@ -60,7 +60,7 @@ export const Reference = NamedObject('AdvisoryReference', {
   url: Type.String({ maxLength: 2048, description: 'An http or https address' }),
 })
 
-export const NewAdvisory = NamedObject('NewAdvisory', {
+export const NewAdvisory = NamedObject('AdvisoryCreate', {
   project: Type.Optional(IdOrName('ID or slug of the project. Only moderators can leave it out')),
   versions: Type.Optional(
     Type.Array(Id(), { maxItems: VERSIONS_MAX, description: 'IDs of the affected versions of the project' }),
@@ -88,7 +88,7 @@ export const NewAdvisory = NamedObject('NewAdvisory', {
 })
 export type NewAdvisory = Static<typeof NewAdvisory>
 
-export const AdvisoryPatch = NamedObject('AdvisoryPatch', {
+export const AdvisoryPatch = NamedObject('AdvisoryUpdate', {
   status: Type.Enum(['published', 'rejected', 'withdrawn'], {
     description: 'From `review` to `published` or `rejected`, and from `published` to `withdrawn`',
   }),

@@ -60,7 +60,7 @@ export const versionPatchKeys = {
 }
 
 export const VersionPatch = Type.Object(versionPatchKeys, {
-  title: 'VersionPatch',
+  title: 'VersionUpdate',
   description:
     'Only a draft that was never published can have an empty list of loaders, and no name and version number: null clears them in such a draft and changes nothing in other versions. Publishing it requires all fields of a version.',
   additionalProperties: Type.Unknown({ description: 'Value of a loader field; null leaves it unchanged' }),
@@ -68,7 +68,7 @@ export const VersionPatch = Type.Object(versionPatchKeys, {
 })
 export type VersionPatch = Static<typeof VersionPatch>
 
-export const VersionBulkPatch = NamedObject('VersionBulkPatch', {
+export const VersionBulkPatch = NamedObject('VersionsUpdate', {
   status: Type.Optional(Type.Enum([...SETTABLE_VERSION_STATUSES])),
   featured: Type.Optional(versionFields.featured),
   version_type: Type.Optional(versionFields.version_type),

@@ -52,7 +52,7 @@ export type AccountFilter = Pick<AccountsQuery, 'role' | 'suspended' | 'waiting'
   email_domain?: string | undefined
 }
 
-export const ApprovalInput = NamedObject('AccountApprovalInput', {
+export const ApprovalInput = NamedObject('AccountApprovalCreate', {
   users: Type.Array(Id(), { minItems: 1, maxItems: ACCOUNTS_MAX, description: 'IDs of the accounts' }),
 })
 

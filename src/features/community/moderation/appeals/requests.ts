@@ -6,7 +6,7 @@ import { checkText } from '#lib/text/text-rules.ts'
 const BODY = { min: 1, max: 8_192, visible: true }
 const MESSAGE = { min: 1, max: 65_536, visible: true }
 
-export const AppealInput = NamedObject('AppealInput', {
+export const AppealInput = NamedObject('AppealCreate', {
   body: Type.String({
     minLength: BODY.min,
     maxLength: BODY.max,

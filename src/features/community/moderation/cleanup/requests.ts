@@ -21,7 +21,7 @@ export const PROJECTS_MAX = 500
 /** The text is also the reason of the suspension. */
 const MESSAGE = { min: 1, max: 1_000, visible: true }
 
-export const CleanupInput = NamedObject('AccountCleanupInput', {
+export const CleanupInput = NamedObject('AccountCleanupCreate', {
   action: Type.Enum([...CLEANUP_ACTIONS], {
     description:
       '`spam`: suspends the accounts, rejects their projects, and removes their collections and packs, the organizations of which ' +

@@ -28,10 +28,10 @@ const Body = Type.String({
   description: `Markdown. Pages replace ${PLACEHOLDERS} when a moderator inserts the text`,
 })
 
-export const NewReply = NamedObject('NewSavedReply', { topic: Topic, language: Language, title: Title, body: Body })
+export const NewReply = NamedObject('SavedReplyCreate', { topic: Topic, language: Language, title: Title, body: Body })
 export type NewReply = Static<typeof NewReply>
 
-export const ReplyPatch = Type.Partial(NewReply, { title: 'SavedReplyPatch' })
+export const ReplyPatch = Type.Partial(NewReply, { title: 'SavedReplyUpdate' })
 export type ReplyPatch = Static<typeof ReplyPatch>
 
 /** @throws ApiError `validation_error` naming the field. */

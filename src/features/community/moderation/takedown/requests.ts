@@ -34,7 +34,7 @@ const MESSAGE = { min: 1, max: 2_000, visible: true }
 /** Maximum number of projects of one takedown. */
 export const PROJECTS_MAX = 100
 
-export const TakedownInput = NamedObject('TakedownInput', {
+export const TakedownInput = NamedObject('TakedownCreate', {
   kind: Type.Enum([...TAKEDOWN_KINDS], {
     description:
       '`file`: all projects with a file. `image`: the project in whose gallery or texts the image is. `user`: the text of ' +

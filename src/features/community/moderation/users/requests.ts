@@ -7,7 +7,7 @@ import { checkText } from '#lib/text/text-rules.ts'
 const NOTE = { max: 16_384 }
 const MESSAGE = { min: 1, max: 4_096, visible: true }
 
-export const NoteInput = NamedObject('UserNoteInput', {
+export const NoteInput = NamedObject('UserNoteUpdate', {
   body: Type.String({ maxLength: NOTE.max, description: 'Markdown; empty to remove the note' }),
   revision: Type.Integer({
     minimum: 0,

@@ -8,7 +8,7 @@ import type { Taxonomy } from '#taxonomy/taxonomy.ts'
 const DONATIONS_MAX = 64
 
 const Url = Maybe(Type.String({ maxLength: URL_LENGTH_MAX, description: 'https URL; null removes the link' }))
-const Donation = NamedObject('DonationLinkInput', {
+const Donation = NamedObject('DonationLinkCreate', {
   id: Maybe(Type.String({ maxLength: 64, description: 'Short name from `/v2/tag/donation_platform`' })),
   platform: Maybe(
     Type.String({ maxLength: 64, description: 'Name of the platform. Its lower-case form is the default of `id`' }),

@@ -102,7 +102,7 @@ export const projectFieldNames: FieldNames = (field) => {
 const patch = ProjectPatch.properties
 
 /** An absent field is unchanged. null clears links, the licence URL and moderation fields; for others, it means absent. */
-export const ProjectPatchV2 = NamedObject('ProjectPatch', {
+export const ProjectPatchV2 = NamedObject('ProjectUpdate', {
   title: Maybe(projectFields.name),
   description: Maybe(Type.String({ ...projectFields.summary, description: 'The summary' })),
   body: Maybe(projectFields.description),
@@ -160,7 +160,7 @@ export const ProjectBulkPatchV2 = Type.Object(
     remove_donation_urls: Link.donations,
   },
   {
-    title: 'ProjectBulkPatch',
+    title: 'ProjectsUpdate',
     description:
       'Replaces lists first, then removes items, then adds items. Donation links are identified by their `id`.',
   },

@@ -94,7 +94,7 @@ export const versionFieldNames: FieldNames = firstPart({
 })
 
 /** An absent or null field is unchanged, because clients send back the fields that they have read. */
-export const VersionPatchV2 = NamedObject('VersionPatch', {
+export const VersionPatchV2 = NamedObject('VersionUpdate', {
   name: Maybe(versionFields.name),
   version_number: Maybe(versionFields.version_number),
   changelog: Maybe(versionPatchKeys.changelog),

@@ -25,7 +25,7 @@ const ExpiresField = Type.String({
   description: 'Time of expiry, at most 10 years from now; the operator can set an earlier limit',
 })
 
-export const NewToken = NamedObject('NewPersonalAccessToken', {
+export const NewToken = NamedObject('PersonalAccessTokenCreate', {
   name: NameField,
   scopes: scopeField('Scopes of the token, without restricted scopes'),
   expires: ExpiresField,
@@ -33,7 +33,7 @@ export const NewToken = NamedObject('NewPersonalAccessToken', {
   ...OwnerProofFields,
 })
 
-export const TokenPatch = NamedObject('PersonalAccessTokenChanges', {
+export const TokenPatch = NamedObject('PersonalAccessTokenUpdate', {
   name: Type.Optional(NameField),
   expires: Type.Optional(ExpiresField),
   scopes: Type.Optional(

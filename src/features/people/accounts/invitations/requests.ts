@@ -10,7 +10,7 @@ export const USES_MAX = 10_000
 const LIFETIME_DEFAULT_MS = 14 * DAY_MS
 const LIFETIME_MAX_MS = 366 * DAY_MS
 
-export const NewInvitation = NamedObject('NewInvitation', {
+export const NewInvitation = NamedObject('InvitationCreate', {
   uses: Type.Optional(
     Type.Integer({
       minimum: 1,

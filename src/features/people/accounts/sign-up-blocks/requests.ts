@@ -12,7 +12,7 @@ const LIST_MAX = 5_000
 const NOTE = { max: 500 }
 const DOMAIN = /^(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/
 
-export const SignUpBlocksInput = NamedObject('SignUpBlocksInput', {
+export const SignUpBlocksInput = NamedObject('SignUpBlocksCreate', {
   email_domains: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 254 }), {
       maxItems: LIST_MAX,

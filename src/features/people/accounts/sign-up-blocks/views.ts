@@ -13,7 +13,7 @@ const BlockView = NamedObject('SignUpBlock', {
 })
 
 export const BlockListView = NamedObject('SignUpBlockList', { total: Type.Integer(), blocks: Type.Array(BlockView) })
-export const NewBlocksView = NamedObject('NewSignUpBlocks', {
+export const NewBlocksView = NamedObject('CreatedSignUpBlocks', {
   count: Type.Integer({ description: 'Number of blocks' }),
 })
 

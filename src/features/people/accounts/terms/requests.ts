@@ -10,4 +10,4 @@ export const termsVersion = (more = '') =>
     description: `Version of the Terms that the user agrees to: \`version\` of \`terms\` in \`pages\` of \`/_internal/instance\`${more}`,
   })
 
-export const NewConsent = NamedObject('NewTermsConsent', { version: termsVersion() })
+export const NewConsent = NamedObject('TermsConsentCreate', { version: termsVersion() })

@@ -35,7 +35,7 @@ export const NotificationSettings = NamedObject('NotificationSettings', {
 export const NotificationSettingsPatch = Type.Object(
   { email: Type.Optional(Type.Object(mapKinds((kind) => Maybe(Type.Boolean({ description: describe(kind) }))))) },
   {
-    title: 'NotificationSettingsPatch',
+    title: 'NotificationSettingsUpdate',
     description: 'Missing kinds remain unchanged. Null resets a kind to its default.',
   },
 )

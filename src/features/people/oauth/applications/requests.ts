@@ -35,7 +35,7 @@ export const NewApplication = NamedObject('OAuthApplicationCreate', {
 export type NewApplication = Static<typeof NewApplication>
 
 /** Missing fields remain unchanged; null clears `url` and `description`. */
-export const ApplicationPatch = NamedObject('OAuthApplicationPatch', {
+export const ApplicationPatch = NamedObject('OAuthApplicationUpdate', {
   name: Type.Optional(Name),
   max_scopes: Type.Optional(Scopes),
   redirect_uris: Type.Optional(Type.Array(RedirectUri, { minItems: 1, maxItems: REDIRECT_URIS_MAX })),

@@ -21,7 +21,7 @@ const fields = {
 export const ApplicationView = NamedObject('OAuthApplication', fields)
 export type ApplicationView = Static<typeof ApplicationView>
 
-export const NewApplicationView = NamedObject('NewOAuthApplication', {
+export const NewApplicationView = NamedObject('CreatedOAuthApplication', {
   ...fields,
   client_secret: Nullable(
     Type.String({ description: 'Secret, returned only in this response; null for a public client' }),
