@@ -49,7 +49,10 @@ export function checkAffiliateCode<Fields extends NewAffiliateCode | AffiliateCo
 
 export const AffiliateCodePatch = Type.Object(
   { source_name: Type.Optional(SourceName), revenue_split: Type.Optional(Nullable(Share)) },
-  { title: 'AffiliateCodeUpdate', description: 'Missing fields remain unchanged. Only admins can set `revenue_split`.' },
+  {
+    title: 'AffiliateCodeUpdate',
+    description: 'Missing fields remain unchanged. Only admins can set `revenue_split`.',
+  },
 )
 export type AffiliateCodePatch = Static<typeof AffiliateCodePatch>
 
