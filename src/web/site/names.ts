@@ -189,6 +189,16 @@ export function serviceName(platform: string): string | undefined {
   return Object.hasOwn(SERVICES, platform) ? SERVICES[platform] : undefined
 }
 
+/** Returns the name of a platform of links: of the service, or the purpose of the link. */
+export const linkName = (language: Language, platform: string): string =>
+  serviceName(platform) ?? messageOr(language, `site.link.${platform}`, termName(platform))
+
+/** Returns the name of a role in a team: users write their own, except for those that Depot gives. */
+export function roleName({ t }: Language, role: string): string {
+  if (role === 'Owner') return t('people.owner')
+  return role === 'Member' ? t('people.member') : role
+}
+
 /** Returns the name of a setup: `1.21.4 on Fabric`; empty if the visitor chose nothing. */
 export function setupName(language: Language, { gameVersion, loader }: Setup): string {
   if (gameVersion === '') return tagName(language, loader)

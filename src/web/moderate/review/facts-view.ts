@@ -7,7 +7,7 @@ import { attributes, html, type Markup, type Part } from '#web/ui/html.ts'
 import { type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { badge } from '#web/ui/parts/lists.ts'
 import { listTable, nameCell } from '#web/ui/parts/tables.ts'
-import { termName } from '../../site/names.ts'
+import { linkName } from '../../site/names.ts'
 import { moderatedUser } from '../frame.ts'
 import { rowTile } from '../queue/queue-table.ts'
 import { ownerLanguage } from '../replies.ts'
@@ -58,7 +58,10 @@ export function linksPart(page: PageContext, { changes }: Review): Part {
     const url = html`${isChanged && before !== null && html`<del dir="ltr">${before}</del> `}${after !== null && html`<a href="${after}" rel="noopener noreferrer nofollow ugc" dir="ltr">${after}</a>`}`
     const least = html`<span class="least">${state}</span>`
     const near = others !== null && html`<span class="near">${t('moderate.link.others', { count: others })}</span>`
-    return { isHot: isChanged, cells: [html`${termName(platform)}${least}`, html`${url}${near}`, state, count] }
+    return {
+      isHot: isChanged,
+      cells: [html`${linkName(page.language, platform)}${least}`, html`${url}${near}`, state, count],
+    }
   })
   const content = listTable(page, {
     caption: t('moderate.links'),

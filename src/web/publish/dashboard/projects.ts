@@ -11,7 +11,7 @@ import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page
 import { checkValues, refusedField } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { listPage, PATHS, withQuery } from '#web/kit/paths.ts'
-import { tagName, tagNames, termName } from '#web/site/names.ts'
+import { linkName, tagName, tagNames } from '#web/site/names.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
 import type { Language } from '#web/ui/languages.ts'
 import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
@@ -110,9 +110,10 @@ function valuesText(language: Language, values: ProjectChange['before'], others:
   const categories = values.categories.filter((name) => !others.categories.includes(name))
   const links = Object.entries(values.link_urls).filter(([platform, url]) => others.link_urls[platform] !== url)
   return (
-    [...tagNames(language, categories), ...links.map(([platform, url]) => `${termName(platform)}: ${url}`)].join(
-      ', ',
-    ) || '–'
+    [
+      ...tagNames(language, categories),
+      ...links.map(([platform, url]) => `${linkName(language, platform)}: ${url}`),
+    ].join(', ') || '–'
   )
 }
 
@@ -163,7 +164,7 @@ ${pager(page, pages)}`,
 function bulkEdit(page: PageContext, taxonomy: Taxonomy, { state, table }: { state: FormState; table: Part }): Markup {
   const { t } = page.language
   const { errors } = state
-  const select = (name: string, label: string, values: Iterable<string>) =>
+  const select = (name: string, label: string, values: Iterable<string>, nameOf = tagName) =>
     selectField(page, {
       name,
       label,
@@ -173,7 +174,7 @@ function bulkEdit(page: PageContext, taxonomy: Taxonomy, { state, table }: { sta
         { value: '', label: t('publish.bulk.none') },
         ...[...values].map((value) => ({
           value,
-          label: tagName(page.language, value),
+          label: nameOf(page.language, value),
           isChosen: state.text(name) === value,
         })),
       ],
@@ -184,6 +185,7 @@ function bulkEdit(page: PageContext, taxonomy: Taxonomy, { state, table }: { sta
     'platform',
     t('publish.bulk.link'),
     offered(taxonomy.linkPlatforms.values()).map(({ name }) => name),
+    linkName,
   )}${textField(page, { name: 'link_urls', label: t('publish.bulk.url'), hint: t('publish.bulk.url-hint'), value: state.text('link_urls'), type: 'url', isOptional: true, errors })}</div>
 <div class="line"><button class="main" name="do" value="review">${t('publish.bulk.review')}</button></div>`
   return form(page, {

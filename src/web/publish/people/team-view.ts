@@ -6,6 +6,7 @@ import { conflictNote, editBase } from '#web/kit/forms/edits.ts'
 import { type FormState, stateOf } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { userPath } from '#web/kit/paths.ts'
+import { roleName } from '#web/site/names.ts'
 import { attributes, html, type Markup, type Part } from '#web/ui/html.ts'
 import type { MessageKey } from '#web/ui/languages.ts'
 import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
@@ -121,7 +122,7 @@ function matrix(request: OwnRequest, data: TeamData, { field, columns, state, va
     members: columns.map((row) => ({
       id: row.account_id,
       name: row.user.username,
-      detail: row.accepted ? row.role : t('people.invited'),
+      detail: row.accepted ? roleName(page.language, row.role) : t('people.invited'),
       face: portrait(request, row),
     })),
     groups: Object.entries(GROUPS[field]).map(([group, names]) => ({
@@ -149,7 +150,7 @@ function rolesPart(request: OwnRequest, data: TeamData, { state, isOpen }: Roles
   const rows = data.rows.map((row) => {
     const { account_id: id, user } = row
     const who = html`<span class="who">${portrait(request, row)}<span><a href="${pathTo(page, userPath(user.username))}"><bdi>${user.username}</bdi></a><small>${standing(page, row)}</small></span></span>`
-    if (!isOpen) return html`<li>${who}<span class="set"><bdi>${row.role}</bdi></span></li>\n`
+    if (!isOpen) return html`<li>${who}<span class="set"><bdi>${roleName(page.language, row.role)}</bdi></span></li>\n`
     const role = state.text(`role.${id}`, row.role)
     const share = state.text(`payouts_split.${id}`, String(row.payouts_split))
     return html`<li>${who}${small(page, { name: `role.${id}`, label: t('people.role'), of: user.username, value: role, type: 'text', state })}${small(page, { name: `payouts_split.${id}`, label: t('people.payouts_split'), of: user.username, value: share, type: 'number', state })}</li>
@@ -194,7 +195,7 @@ function namesPart(request: OwnRequest, data: TeamData): Markup {
   const { page } = request
   const rows = data.rows.map(
     (row) =>
-      html`<li><span class="who">${portrait(request, row)}<span><a href="${pathTo(page, userPath(row.user.username))}"><bdi>${row.user.username}</bdi></a><small dir="auto">${row.role}</small></span></span></li>\n`,
+      html`<li><span class="who">${portrait(request, row)}<span><a href="${pathTo(page, userPath(row.user.username))}"><bdi>${row.user.username}</bdi></a><small dir="auto">${roleName(request.page.language, row.role)}</small></span></span></li>\n`,
   )
   return sheetPart({
     id: 'roles',

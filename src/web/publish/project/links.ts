@@ -6,9 +6,8 @@ import { conflictNote, editBase } from '#web/kit/forms/edits.ts'
 import { factList } from '#web/kit/forms/fields.ts'
 import type { FormState, Outcome } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
-import { termName } from '#web/site/names.ts'
+import { linkName, serviceName, termName } from '#web/site/names.ts'
 import { html, type Markup } from '#web/ui/html.ts'
-import { isMessageKey } from '#web/ui/languages.ts'
 import type { PageContext } from '#web/ui/page-context.ts'
 import { saveForm } from '#web/ui/parts/actions.ts'
 import { textField } from '#web/ui/parts/fields.ts'
@@ -27,7 +26,10 @@ export function linkPages(pages: Pages, taxonomy: Taxonomy): void {
     commands: { save },
     labels: () =>
       Object.fromEntries(
-        [...taxonomy.linkPlatforms.keys()].map((name) => [`${PREFIX}${name}`, `The URL (${termName(name)})`]),
+        [...taxonomy.linkPlatforms.keys()].map((name) => [
+          `${PREFIX}${name}`,
+          `The URL (${serviceName(name) ?? termName(name)})`,
+        ]),
       ),
   })
 }
@@ -62,15 +64,10 @@ function showLinks(request: OwnRequest, data: ManagedProject, state: FormState) 
   })
 }
 
-function platformName({ language: { t } }: PageContext, name: string): string {
-  const key = `site.link.${name}`
-  return isMessageKey(key) ? t(key, { name }) : termName(name)
-}
-
 function linksForm(request: OwnRequest, data: ManagedProject, state: FormState): Markup {
   const { page, deps, t } = request
   const current = editable(request, data)
-  const nameOf = (field: string): string => platformName(page, field.slice(PREFIX.length))
+  const nameOf = (field: string): string => linkName(page.language, field.slice(PREFIX.length))
   const isDonation = (field: string): boolean =>
     deps.taxonomy.linkPlatforms.get(field.slice(PREFIX.length))?.donation === true
   const fields = (which: (field: string) => boolean): Markup[] =>
@@ -104,7 +101,7 @@ function facts(page: PageContext, { view }: ManagedProject): Markup {
   const { t } = page.language
   const links = Object.values(view.link_urls)
   const rows = links.map(
-    ({ platform, url }) => [platformName(page, platform), html`<a href="${url}">${url}</a>`] as const,
+    ({ platform, url }) => [linkName(page.language, platform), html`<a href="${url}">${url}</a>`] as const,
   )
   const content = rows.length === 0 ? html`<p class="soft">${t('manage.links.none')}</p>` : factList(page, rows)
   return sheetPart({ id: 'links', content })

@@ -17,6 +17,7 @@ import { breadcrumbs, note, tabs } from '#web/ui/parts/lists.ts'
 import { fieldTexts, tile } from '../lists/rows.ts'
 import { hueClass, releasesIn, setupName, tagName, tagNames, typesName } from '../names.ts'
 import { launcherMenu } from '../pack/launcher-menu.ts'
+import { copyButton } from '../version/version-parts.ts'
 import { cardOf } from './card.ts'
 import { mirroredFrom } from './mirrored-from.ts'
 import { type Offer, primaryFile } from './offer.ts'
@@ -234,7 +235,7 @@ ${required.length > 0 && html`<div><p class="small soft">${language.t('site.get.
 /** `path`: the page of the project, if the newest version is offered. */
 function packLinks(page: PageContext, { version }: Offer, path: string | undefined): Markup {
   const { t } = page.language
-  return html`<p class="small"><a href="${pathTo(page, serverPackPath(version.id))}" download>${t('site.pack.server')}</a></p>${path !== undefined && html`<p class="small"><a href="${pathTo(page, `${path}/pack.toml`)}" rel="nofollow">${t('site.pack.packwiz')}</a></p>`}`
+  return html`<p class="small"><a href="${pathTo(page, serverPackPath(version.id))}" download>${t('site.pack.server')}</a></p>${path !== undefined && html`<p class="small">${t('site.pack.packwiz')}: <code id="packwiz">${page.site.url}${path}/pack.toml</code> ${copyButton(page, { id: 'packwiz', what: t('site.pack.packwiz') })}</p>`}`
 }
 
 function offerHeading({ page }: PageRequest, { setup, isCompatible }: Offer): string {

@@ -10,7 +10,7 @@ import type { IconName } from '#web/ui/icons.ts'
 import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { face } from '#web/ui/parts/lists.ts'
 import { tile } from '../lists/rows.ts'
-import { environmentText, releasesIn, serviceName, tagName, termName, typeName } from '../names.ts'
+import { environmentText, releasesIn, roleName, serviceName, tagName, termName, typeName } from '../names.ts'
 import { galleryImage, galleryOrder } from './gallery-image.ts'
 import { imagePath } from './gallery-page.ts'
 import type { Member, Organization, ProjectData, ProjectPageData } from './project-data.ts'
@@ -132,7 +132,7 @@ export function peoplePanel(
 `
   const people = members.map(
     ({ user, role }) =>
-      html`<li>${face({ name: user.username, url: user.avatar_url })}<span><a href="${pathTo(page, userPath(user.username))}"><bdi>${user.username}</bdi></a><span class="soft" dir="auto">${role}</span></span></li>
+      html`<li>${face({ name: user.username, url: user.avatar_url })}<span><a href="${pathTo(page, userPath(user.username))}"><bdi>${user.username}</bdi></a><span class="soft" dir="auto">${roleName(language, role)}</span></span></li>
 `,
   )
   return html`<section class="panel"><h2>${language.t('site.people')}</h2><ul class="people">${owner}${people}</ul></section>`
