@@ -71,6 +71,11 @@ test('the toolbar formats the selection by mouse and keyboard, and can be undone
   assert.equal(await text(page), '```\none two\nthree\n```\n')
   assert.equal(await selected(page), 'one two\nthree')
 
+  await page.fill(AREA, 'one\ntwo')
+  await select(page, 0, 7)
+  await use('Spoiler')
+  assert.equal(await text(page), '<details>\n<summary>Spoiler</summary>\n\none\ntwo\n\n</details>\n')
+
   await page.fill(AREA, 'one')
   await select(page, 0, 3)
   await page.keyboard.press('Control+k')
@@ -79,7 +84,7 @@ test('the toolbar formats the selection by mouse and keyboard, and can be undone
   for (const [name, made] of [
     ['Heading', '## one'],
     ['Table', 'one\n\n| Column 1 | Column 2 |\n| --- | --- |\n|  |  |\n'],
-    ['Spoiler', 'one\n\n<details>\n<summary>Spoiler</summary>\n\n\n\n</details>\n'],
+    ['Spoiler', 'one||||'],
     ['Alert', 'one\n\n> [!NOTE]\n> \n'],
   ] as const) {
     await page.fill(AREA, 'one')

@@ -103,7 +103,8 @@ const TOOLS = {
   table: (area, { column }) => block(area, `| ${column} 1 | ${column} 2 |\n| --- | --- |\n|  |  |`, `${column} 1`),
   spoiler: (area, { spoiler }) => {
     const text = area.value.slice(area.selectionStart, area.selectionEnd)
-    block(area, `<details>\n<summary>${spoiler}</summary>\n\n${text}\n\n</details>`, text === '' ? spoiler : text)
+    if (!text.includes('\n')) return wrap(area, '||')
+    block(area, `<details>\n<summary>${spoiler}</summary>\n\n${text}\n\n</details>`, text)
   },
   alert: (area) => {
     const text = area.value.slice(area.selectionStart, area.selectionEnd)
