@@ -108,7 +108,9 @@ export function requestSchemas(operation: Json): { name: string; schema: Json }[
 
 /** The schema itself, or the one it refers to. */
 export function resolve(document: Json, schema: Json): Json {
-  const name = /^#\/components\/schemas\/(.+)$/.exec(String(schema['$ref'] ?? ''))?.[1]
+  // A component that can be null is in `allOf`.
+  const reference = schema['$ref'] ?? asObject(asList(schema['allOf'])[0])['$ref'] ?? ''
+  const name = /^#\/components\/schemas\/(.+)$/.exec(String(reference))?.[1]
   if (name === undefined) return schema
   return asObject(asObject(asObject(document['components'])['schemas'])[name])
 }

@@ -11250,7 +11250,7 @@ export interface components {
             /** @description Name */
             name?: string | null;
             /** @description Scopes that the application can request, without restricted scopes. A list of their names; the sum of their bits is also accepted */
-            max_scopes?: string[];
+            max_scopes?: string[] | null;
             /** @description Redirect URIs */
             redirect_uris?: string[] | null;
             /** @description URL */

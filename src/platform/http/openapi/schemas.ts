@@ -48,9 +48,12 @@ function isLargeInteger({ type, format, minimum = 0, maximum = 2 ** 53 }: Json):
 function simplify({ describedAs, ...schema }: Json): Json {
   if (describedAs !== undefined) {
     // Adds to the properties of the schema, and replaces everything else.
-    const { properties } = describedAs as Json
+    const { properties, anyOf } = describedAs as Json
     const all = properties === undefined ? {} : { properties: { ...(schema['properties'] as Json), ...properties } }
-    return simplify({ ...schema, ...(describedAs as Json), ...all })
+    // A field of a PATCH accepts null as well.
+    const nulls = Array.isArray(schema['anyOf']) ? schema['anyOf'].filter(isNull) : []
+    const choices = Array.isArray(anyOf) ? { anyOf: [...anyOf, ...nulls] } : {}
+    return simplify({ ...schema, ...(describedAs as Json), ...all, ...choices })
   }
   if (typeof schema['pattern'] === 'string') schema['pattern'] = portable(schema['pattern'])
   if (isLargeInteger(schema)) schema['format'] = 'int64'
