@@ -112,7 +112,8 @@ export function resolve(document: Json, schema: Json): Json {
   const reference = schema['$ref'] ?? asObject(asList(schema['allOf'])[0])['$ref'] ?? ''
   const name = /^#\/components\/schemas\/(.+)$/.exec(String(reference))?.[1]
   if (name === undefined) return schema
-  return asObject(asObject(asObject(document['components'])['schemas'])[name])
+  const component = asObject(asObject(asObject(document['components'])['schemas'])[name])
+  return schema['nullable'] === true ? { ...component, nullable: true } : component
 }
 
 /** Lists the violations of the OpenAPI format in a schema. */
