@@ -75,6 +75,7 @@ test('a person adds a passkey, signs in with it, and confirms a change with it',
   await page.getByLabel('Type ida').or(page.locator('input[name=username]:not([hidden])')).first().waitFor()
 
   await open(page, '/account/security')
+  await page.locator('summary', { hasText: 'Delete' }).click()
   await page.getByRole('button', { name: 'Delete the passkey Phone of Ida' }).click()
   await says(page, 'The passkey was deleted.')
   assert.deepEqual(problems, [])
