@@ -93,7 +93,7 @@ for (const { name, ...options } of LOOKS) {
     await page.getByRole('link', { name: 'My applications' }).click()
     await page.getByRole('link', { name: 'New application' }).click()
     await page.getByLabel('Name', { exact: true }).fill('Chart <b>Maker</b>')
-    await page.getByLabel('Description', { exact: true }).fill('Draws charts of your projects.')
+    await page.getByLabel('Description').fill('Draws charts of your projects.')
     await page.getByLabel('Website').fill('https://charts.example.org/')
     await page.getByLabel('Redirect URLs').fill(site.callback)
     await page.getByLabel('See your account').check()
