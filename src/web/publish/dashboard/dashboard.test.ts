@@ -109,7 +109,7 @@ test('bulk changes are shown for each project, then applied to all or none', asy
   }
   const plan = await browser.sendFrom(page, PROJECTS, { ...change, do: 'review' })
   assertSays(plan, 200, 'Apply to 2 projects')
-  assertSays(plan, 200, 'Storage, Issues: https://example.org/issues')
+  assertSays(plan, 200, 'Storage, Issue tracker: https://example.org/issues')
   assertValidHtml(plan.body)
   assert.deepEqual(await categoriesOf(one), ['magic'], 'the second page changes nothing yet')
   const applied = await browser.sendFrom(plan, PROJECTS, { ids: [one.id, two.id], do: 'apply' })
