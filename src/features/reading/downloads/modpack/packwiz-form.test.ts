@@ -90,7 +90,10 @@ async function install(path: string) {
 
 test('a launcher installs the files of each side, and downloads after a new version what has changed', async () => {
   await publish('1.0.0', OVERRIDES)
-  assert.match((await t.anyone.get('/modpack/evening')).body, /<code id="packwiz">https:\/\/depot\.test\/modpack\/evening\/pack\.toml</)
+  assert.match(
+    (await t.anyone.get('/modpack/evening')).body,
+    /<code id="packwiz">https:\/\/depot\.test\/modpack\/evening\/pack\.toml</,
+  )
   const { pack, sides, names } = await install('/modpack/evening')
   assert.deepEqual(
     [pack.name, pack.version, { ...pack.versions }],
