@@ -3,7 +3,7 @@
 
 export const PROPERTIES_M_TO_Z = {
   major: 'Whether it is a major release',
-  making: 'The backup in progress; null if there is none',
+  making: 'The backup that runs now; null if no backup runs',
   mark: 'Logo of the instance',
   max_attempts: 'Maximum number of attempts',
   measured: 'Time of the measurement',

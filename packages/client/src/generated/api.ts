@@ -8062,7 +8062,7 @@ export interface components {
             target: components["schemas"]["BackupTargetTarget"] | null;
             /** @description Entries in the list */
             listed: components["schemas"]["BackupTargetListed"] | null;
-            /** @description The backup in progress; null if there is none */
+            /** @description The backup that runs now; null if no backup runs */
             making: components["schemas"]["BackupTargetMaking"] | null;
             /** @description Why the last requested or scheduled backup failed */
             failure: string | null;

@@ -37,8 +37,8 @@ export const sendPackMetafile = handler(async (request, project) => {
 
 /** Sends a file of an override folder. Browsers download it, so that it cannot act as a page of the site. */
 export const sendPackFile = handler(async (request, project) => {
-  const { pack, id } = await findPart(request, project)
-  const content = await readOverride(request.deps, pack, id)
+  const { part, pack } = await findPart(request, project)
+  const content = await readOverride(request.deps, pack, part.entry)
   void request.reply
     .header('content-disposition', 'attachment')
     .header('x-content-type-options', 'nosniff')
@@ -73,7 +73,7 @@ async function findPart(request: PageRequest, project: CachedProject) {
     const pack = packOf(request, project, versionId)
     const form = await getPackwizForm(request.deps, pack).catch(undefinedIfRefused)
     const part = form?.parts.get(id)
-    return part === undefined ? undefined : { part, pack, id }
+    return part === undefined ? undefined : { part, pack }
   }
   for (const versionId of newest) {
     const found = await find(versionId)

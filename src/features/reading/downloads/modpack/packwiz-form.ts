@@ -68,12 +68,14 @@ export async function getPackwizForm(deps: Deps, { versionId, pageUrl, caller }:
   })
 }
 
-/** Returns the content of a file of an override folder. @throws ApiError 404, 503. */
-export async function readOverride(deps: Deps, request: PackwizRequest, id: string): Promise<Buffer> {
-  const form = await getPackwizForm(deps, request)
-  const entry = form.parts.get(id)?.entry
+/** Returns the content of a file of an override folder: the `entry` of a part. @throws ApiError 404, 503. */
+export async function readOverride(
+  deps: Deps,
+  { versionId, caller }: PackwizRequest,
+  entry: string | undefined,
+): Promise<Buffer> {
   if (entry === undefined) throw notFound('file')
-  const { archive } = await openModpack(deps, await getPackFile(deps.db, request.versionId), request.caller)
+  const { archive } = await openModpack(deps, await getPackFile(deps.db, versionId), caller)
   const content = await archive.readEntry(entry, ENTRY_BYTES_MAX)
   if (content === undefined) throw notFound('file')
   return content
