@@ -66,10 +66,11 @@ function withoutReferences(document: string): string {
 
 /**
  * Changes that oasdiff reports although only the notation changed: discriminators, a choice that became one object, a
- * header that the server has always required, and a property that has always been null before the first backup.
+ * header that the server has always required, and a property that has always been null before the first backup. The last
+ * release described another object as the response of `/v3/rate-limit`.
  */
 const ONLY_NOTATION =
-  /^added .* response property `oneOf` list|`header` request parameter `tus-resumable`|response property `backup` became nullable|`(?:max_)?scopes` request property|request property `(?:max_)?scopes`|`time_range\/resolution` request property/
+  /: added .* response property `oneOf` list|`header` request parameter `tus-resumable`|response property `backup` became nullable|`(?:max_)?scopes` request property|request property `(?:max_)?scopes`|`time_range\/resolution` request property|^GET \/v3\/rate-limit: removed the required property/
 
 /** The API still accepts JSON instead of a form without files, every type of an image, and dry runs. */
 function withoutOldBodies(value: Json): Json {
@@ -100,7 +101,9 @@ function listBreakingChanges(base: string, changed: string, severities: string):
   })
   if (error !== undefined) throw error
   if (status !== 0) throw new Error(stderr)
-  return (JSON.parse(stdout) as Change[]).filter(({ level, text }) => level >= BREAKING && !ONLY_NOTATION.test(text))
+  return (JSON.parse(stdout) as Change[]).filter(
+    ({ level, operation, path, text }) => level >= BREAKING && !ONLY_NOTATION.test(`${operation} ${path}: ${text}`),
+  )
 }
 
 const versionOf = (description: string): string =>

@@ -67,6 +67,9 @@ function withUnions(document) {
     if (operation.parameters?.some(({ name }) => name === 'dry_run')) operation.responses['200'] ??= dryRun
   }
   for (const { operation } of operationsOf(copy)) {
+    // In types, the recorded examples would be long comments.
+    const bodies = [operation.requestBody, ...Object.values(operation.responses)]
+    for (const media of bodies.flatMap((body) => Object.values(body?.content ?? {}))) delete media.example
     const content = operation.requestBody?.content?.['multipart/form-data']
     if (content === undefined) continue
     const { data } = content.schema.properties

@@ -3,7 +3,9 @@ import { SCOPES } from '#features/basics/access/scopes.ts'
 import { permissionTables, scopeTable } from '#features/basics/authentication/bit-tables.ts'
 import { describeAccess } from '#features/basics/authentication/describe-access.ts'
 import { toV2Paths } from '#features/compat/v2/v2-paths.ts'
+import type { RecordedExample } from '#platform/http/openapi/examples.ts'
 import type { ApiDescription } from '#platform/http/openapi/openapi.ts'
+import examples from './api/examples.json' with { type: 'json' }
 import { PROPERTIES_A_TO_L } from './api/properties-a-to-l.ts'
 import { PROPERTIES_M_TO_Z } from './api/properties-m-to-z.ts'
 
@@ -93,6 +95,7 @@ const shared = {
   describeAccess,
   scopes: OAUTH_SCOPES,
   properties: { ...PROPERTIES_A_TO_L, ...PROPERTIES_M_TO_Z },
+  examples: examples as Record<string, RecordedExample>,
 }
 
 /** `v3` also contains the operations without a version. */

@@ -190,6 +190,25 @@ for (const { version, url, file, openAnswers } of DOCUMENTS)
       assert.deepEqual(described.map(idOf), taking.map(idOf))
     })
 
+    /** A mail contains the secret of the request; the response is this document. */
+    const WITHOUT_EXAMPLE = ['getOlderOpenApi', 'getOpenApi', 'undoEmailChange', 'undoEmailChangeV2']
+
+    test('every JSON request and a successful JSON response of every operation have a recorded example', () => {
+      const without = operationsOf(document).filter((each) => {
+        const { requestBody, responses } = each.operation
+        const jsonOf = (body: unknown) => asObject(asObject(asObject(body)['content'])['application/json'])
+        const successes = Object.entries(asObject(responses)).filter(([status]) => status.startsWith('2'))
+        const isWithout = (bodies: unknown[]) =>
+          bodies.some((body) => 'schema' in jsonOf(body)) && !bodies.some((body) => 'example' in jsonOf(body))
+        return isWithout([requestBody]) || isWithout(successes.map(([, body]) => body))
+      })
+      assert.deepEqual(
+        without.map(idOf).filter((id) => !WITHOUT_EXAMPLE.includes(id)),
+        [],
+        'UPDATE_EXAMPLES=1 npm test -- all-operations; npm run gen',
+      )
+    })
+
     /** Inputs without a limit in the schema, because another check limits them. This list must only shrink. */
     const UNBOUNDED: string[] = []
 

@@ -31,7 +31,8 @@ export type Caller = (typeof CALLERS)[number]
 /** Callers for routes that do not check the caller. */
 export const ANYONE = ['anonymous', 'unknown', 'owner'] as const satisfies readonly Caller[]
 
-export type Answer = { status: number; body: string }
+/** `sent` is the request that got this answer. */
+export type Answer = { status: number; body: string; type: string; sent: Request }
 export type Request = Omit<InjectOptions, 'headers'> & { headers: Record<string, string> }
 
 const COMMON_HEADERS = { 'user-agent': 'depot-tests/1.0 (tests)', 'x-ratelimit-key': BYPASS_KEY }
@@ -43,6 +44,7 @@ export async function buildRequest(world: World, route: RouteEntry, absent: read
     world.isChanged = true
     await sample.before(world)
   }
+  for (const thing of sample.shows ?? []) await world.id(thing)
   const query = await resolveGiven(sample.query, world)
   const raw = await resolveGiven(sample.raw, world)
   const body = await resolveGiven(sample.body, world)
@@ -176,8 +178,9 @@ async function tokenOf(world: World, caller: Exclude<Caller, 'anonymous'>): Prom
 
 export async function send(t: TestApp, request: Request, authorization: string | undefined): Promise<Answer> {
   const headers = { ...request.headers, ...(authorization === undefined ? {} : { authorization }) }
-  const { statusCode, body } = await t.inject({ ...request, headers })
-  return { status: statusCode, body }
+  const answer = await t.inject({ ...request, headers })
+  const type = String(answer.headers['content-type'] ?? '')
+  return { status: answer.statusCode, body: answer.body, type, sent: request }
 }
 
 /** Sends a request of the route as one of the people of a world. */

@@ -18,6 +18,8 @@ export type Sample = {
   /** A body that is not JSON, with its content type. */
   raw?: Given<Form>
   headers?: Record<string, string>
+  /** Resources that exist before the request, so that the example of its response is not empty. */
+  shows?: Thing[]
   /** Brings the world into the state that the request needs. */
   before?: (world: World) => Promise<unknown>
 }
@@ -69,6 +71,8 @@ export const inDays = (days: number): string => new Date(Date.now() + days * DAY
 
 export const thing = (name: Thing) => (world: World) => world.id(name)
 export const at = (name: Thing): Sample => ({ at: { id: name } })
+/** Lists the resources of the world of this name. */
+export const shows = (name: Thing): Sample => ({ shows: [name] })
 export const ids = (name: Thing): Sample => ({ query: async (w) => ({ ids: JSON.stringify([await w.id(name)]) }) })
 export const send = (value: Given<unknown>, more: Omit<FieldSample, 'send'> = {}): FieldSample => ({
   send: value,

@@ -223,7 +223,8 @@ async function makePeople(t: TestApp): Promise<Record<Role, Person>> {
 
 async function makeProject(w: World): Promise<MadeProject> {
   const { make } = w.t
-  const project = await make.project({ owner: await w.person('owner'), status: w.hidden ? 'draft' : 'approved' })
+  const name = 'Lantern'
+  const project = await make.project({ owner: await w.person('owner'), name, status: w.hidden ? 'draft' : 'approved' })
   await make.member({ teamId: project.teamId, accountId: (await w.person('member')).id, permissions: 0 })
   return project
 }

@@ -9776,6 +9776,11 @@ export interface components {
             dependents: components["schemas"]["AffectedProject"][];
             /** @description The same for modpacks, which also contain versions */
             packs: components["schemas"]["AffectedProject"][];
+            /**
+             * Format: int64
+             * @description Number of saved packs that could no longer be installed, at most 1000
+             */
+            saved_packs: number;
             /** @description Whether the lists have everything; they have at most 1000 projects */
             complete: boolean;
         };
@@ -13077,6 +13082,29 @@ export interface components {
             requests_per_minute: number;
             /** @description Note for operators */
             note?: string;
+        };
+        /** RateLimitState */
+        RateLimitState: {
+            /**
+             * Format: int64
+             * @description Requests per minute
+             */
+            limit: number;
+            /**
+             * Format: int64
+             * @description Requests that are possible now
+             */
+            remaining: number;
+            /**
+             * Format: date-time
+             * @description Time at which all requests of the limit are possible again
+             */
+            reset: string;
+            /**
+             * Format: int64
+             * @description Seconds until all requests of the limit are possible again
+             */
+            reset_seconds: number;
         };
         /** Readiness */
         Readiness: {
@@ -17280,7 +17308,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Name of the page */
+                /**
+                 * @description Name of the page
+                 * @example imprint
+                 */
                 kind: "rules" | "terms" | "privacy" | "imprint" | "contact";
             };
             cookie?: never;
@@ -17535,7 +17566,10 @@ export interface operations {
     searchUsers: {
         parameters: {
             query: {
-                /** @description Prefix of the username; case-insensitive */
+                /**
+                 * @description Prefix of the username; case-insensitive
+                 * @example person
+                 */
                 query: string;
             };
             header?: never;
@@ -17578,7 +17612,10 @@ export interface operations {
     getUserByEmail: {
         parameters: {
             query: {
-                /** @description Complete email address */
+                /**
+                 * @description Complete email address
+                 * @example someone@example.org
+                 */
                 email: string;
             };
             header?: never;
@@ -17657,7 +17694,10 @@ export interface operations {
     setUserIcon: {
         parameters: {
             query: {
-                /** @description Format of the image; case-insensitive */
+                /**
+                 * @description Format of the image; case-insensitive
+                 * @example png
+                 */
                 ext: "png" | "jpg" | "jpeg" | "gif" | "webp" | "svg";
             };
             header?: never;
@@ -19627,7 +19667,10 @@ export interface operations {
     listApplications: {
         parameters: {
             query: {
-                /** @description IDs as a JSON array or separated by commas */
+                /**
+                 * @description IDs as a JSON array or separated by commas
+                 * @example ["AABBCCDD"]
+                 */
                 ids: string;
             };
             header?: never;
@@ -19780,7 +19823,10 @@ export interface operations {
     setApplicationIcon: {
         parameters: {
             query: {
-                /** @description Format of the image; case-insensitive */
+                /**
+                 * @description Format of the image; case-insensitive
+                 * @example png
+                 */
                 ext: "png" | "jpg" | "jpeg" | "gif" | "webp" | "svg";
             };
             header?: never;
@@ -19823,9 +19869,15 @@ export interface operations {
     authorize: {
         parameters: {
             query: {
-                /** @description ID of the application */
+                /**
+                 * @description ID of the application
+                 * @example AABBCCDD
+                 */
                 client_id: string;
-                /** @description Registered redirect URI of the application */
+                /**
+                 * @description Registered redirect URI of the application
+                 * @example https://app.example.org/callback
+                 */
                 redirect_uri: string;
                 /** @description Scope names such as `USER_READ`, separated by spaces or `+`. Default: all scopes that the application can request */
                 scope?: string;
@@ -19991,7 +20043,10 @@ export interface operations {
     revokeAuthorization: {
         parameters: {
             query: {
-                /** @description ID of the application */
+                /**
+                 * @description ID of the application
+                 * @example AABBCCDD
+                 */
                 client_id: string;
             };
             header?: never;
@@ -20992,7 +21047,10 @@ export interface operations {
     listLoaderFieldValues: {
         parameters: {
             query: {
-                /** @description Name of the loader field */
+                /**
+                 * @description Name of the loader field
+                 * @example game_versions
+                 */
                 loader_field: string;
                 /** @description Conditions as a JSON object; game versions support `type` and `major` */
                 filters?: string;
@@ -21039,7 +21097,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description SPDX identifier, or ARR */
+                /**
+                 * @description SPDX identifier, or ARR
+                 * @example MIT
+                 */
                 id: string;
             };
             cookie?: never;
@@ -21367,7 +21428,10 @@ export interface operations {
     listRandomProjects: {
         parameters: {
             query: {
-                /** @description Maximum number of projects */
+                /**
+                 * @description Maximum number of projects
+                 * @example 1
+                 */
                 count: number;
                 /** @description Only projects of this type */
                 project_type?: string;
@@ -21399,7 +21463,10 @@ export interface operations {
     listSimilarProjects: {
         parameters: {
             query: {
-                /** @description Name to compare */
+                /**
+                 * @description Name to compare
+                 * @example Lantern
+                 */
                 name: string;
                 /** @description ID of the project to which the name belongs: its icon is compared, and it is not in the response */
                 project_id?: string;
@@ -21525,7 +21592,10 @@ export interface operations {
     setProjectIcon: {
         parameters: {
             query: {
-                /** @description Format of the image; case-insensitive */
+                /**
+                 * @description Format of the image; case-insensitive
+                 * @example png
+                 */
                 ext: "png" | "jpg" | "jpeg" | "gif" | "webp" | "svg";
             };
             header?: never;
@@ -21565,7 +21635,10 @@ export interface operations {
     addGalleryPicture: {
         parameters: {
             query: {
-                /** @description Format of the image; case does not matter */
+                /**
+                 * @description Format of the image; case does not matter
+                 * @example png
+                 */
                 ext: "png" | "jpg" | "jpeg" | "gif" | "webp";
                 /** @description Caption. `name` and `title` are aliases; if both are set, `name` applies */
                 name?: string;
@@ -21618,7 +21691,10 @@ export interface operations {
     removeGalleryPicture: {
         parameters: {
             query: {
-                /** @description `url` of the image, as returned in the gallery */
+                /**
+                 * @description `url` of the image, as returned in the gallery
+                 * @example https://mods.example.org/data/AABBCCDD-rgrLYzlR/images/1bd45f2846d11d64737b49ee4dc641264eb8d0cf_350.webp
+                 */
                 url: string;
             };
             header?: never;
@@ -21654,9 +21730,15 @@ export interface operations {
     updateGalleryPicture: {
         parameters: {
             query: {
-                /** @description `url` of the image, as returned in the gallery */
+                /**
+                 * @description `url` of the image, as returned in the gallery
+                 * @example https://mods.example.org/data/AABBCCDD-NG9HJFSa/images/1bd45f2846d11d64737b49ee4dc641264eb8d0cf_350.webp
+                 */
                 url: string;
-                /** @description Caption, also as `name` or `title`; `name` applies. An empty text removes it */
+                /**
+                 * @description Caption, also as `name` or `title`; `name` applies. An empty text removes it
+                 * @example Dusk
+                 */
                 name?: string;
                 /** @description Caption, also as `name` or `title`; `name` applies. An empty text removes it */
                 title?: string;
@@ -22356,9 +22438,15 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Team ID */
+                /**
+                 * @description Team ID
+                 * @example AABBCCDD
+                 */
                 id: string;
-                /** @description User ID */
+                /**
+                 * @description User ID
+                 * @example AABBCCDE
+                 */
                 user_id: string;
             };
             cookie?: never;
@@ -22397,9 +22485,15 @@ export interface operations {
                 "if-match"?: string;
             };
             path: {
-                /** @description Team ID */
+                /**
+                 * @description Team ID
+                 * @example AABBCCDD
+                 */
                 id: string;
-                /** @description User ID */
+                /**
+                 * @description User ID
+                 * @example AABBCCDE
+                 */
                 user_id: string;
             };
             cookie?: never;
@@ -22978,9 +23072,15 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Organization ID or slug */
+                /**
+                 * @description Organization ID or slug
+                 * @example AABBCCDD
+                 */
                 id: string;
-                /** @description Project ID or slug */
+                /**
+                 * @description Project ID or slug
+                 * @example AABBCCDE
+                 */
                 project_id: string;
             };
             cookie?: never;
@@ -23048,7 +23148,10 @@ export interface operations {
     setOrganizationIcon: {
         parameters: {
             query: {
-                /** @description Format of the image; case-insensitive */
+                /**
+                 * @description Format of the image; case-insensitive
+                 * @example png
+                 */
                 ext: "png" | "jpg" | "jpeg" | "gif" | "webp" | "svg";
             };
             header?: never;
@@ -23177,7 +23280,10 @@ export interface operations {
             path: {
                 /** @description ID or slug of the organization */
                 id: string;
-                /** @description ID or username of the service account */
+                /**
+                 * @description ID or username of the service account
+                 * @example AABBCCDE
+                 */
                 user_id: string;
             };
             cookie?: never;
@@ -23212,7 +23318,10 @@ export interface operations {
             path: {
                 /** @description ID or slug of the organization */
                 id: string;
-                /** @description ID or username of the service account */
+                /**
+                 * @description ID or username of the service account
+                 * @example AABBCCDE
+                 */
                 user_id: string;
             };
             cookie?: never;
@@ -23253,9 +23362,15 @@ export interface operations {
             path: {
                 /** @description ID or slug of the organization */
                 id: string;
-                /** @description ID or username of the service account */
+                /**
+                 * @description ID or username of the service account
+                 * @example AABBCCDE
+                 */
                 user_id: string;
-                /** @description ID of the token */
+                /**
+                 * @description ID of the token
+                 * @example AABBCCDF
+                 */
                 token_id: string;
             };
             cookie?: never;
@@ -23375,7 +23490,10 @@ export interface operations {
             path: {
                 /** @description ID or slug of the project */
                 id: string;
-                /** @description ID of the trusted publisher */
+                /**
+                 * @description ID of the trusted publisher
+                 * @example AABBCCDE
+                 */
                 publisher_id: string;
             };
             cookie?: never;
@@ -23495,7 +23613,10 @@ export interface operations {
             path: {
                 /** @description ID or slug of the organization */
                 id: string;
-                /** @description ID of the trusted publisher */
+                /**
+                 * @description ID of the trusted publisher
+                 * @example AABBCCDE
+                 */
                 publisher_id: string;
             };
             cookie?: never;
@@ -23642,7 +23763,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RateLimit"];
+                    "application/json": components["schemas"]["RateLimitState"];
                 };
             };
             400: components["responses"]["400.invalid_input"];
@@ -24112,7 +24233,10 @@ export interface operations {
             path: {
                 /** @description ID or slug of the project */
                 id: string;
-                /** @description Version number or ID */
+                /**
+                 * @description Version number or ID
+                 * @example 1.0.0
+                 */
                 version_number: string;
             };
             cookie?: never;
@@ -24608,7 +24732,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description SHA-1 or SHA-512, hexadecimal */
+                /**
+                 * @description SHA-1 or SHA-512, hexadecimal
+                 * @example c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00
+                 */
                 hash: string;
             };
             cookie?: never;
@@ -24657,7 +24784,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description SHA-1 or SHA-512, hexadecimal */
+                /**
+                 * @description SHA-1 or SHA-512, hexadecimal
+                 * @example c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00
+                 */
                 hash: string;
             };
             cookie?: never;
@@ -24695,7 +24825,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description SHA-1 or SHA-512, hexadecimal */
+                /**
+                 * @description SHA-1 or SHA-512, hexadecimal
+                 * @example c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00
+                 */
                 hash: string;
             };
             cookie?: never;
@@ -24724,7 +24857,10 @@ export interface operations {
     getVersionsByHash: {
         parameters: {
             query: {
-                /** @description JSON array of up to 1000 hashes */
+                /**
+                 * @description JSON array of up to 1000 hashes
+                 * @example ["c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00"]
+                 */
                 hashes: readonly string[] | string;
                 /** @description Hash algorithm. Default: inferred from the length of each hash */
                 algorithm?: "sha1" | "sha512";
@@ -24805,7 +24941,10 @@ export interface operations {
     getProjectsByHash: {
         parameters: {
             query: {
-                /** @description JSON array of up to 1000 hashes */
+                /**
+                 * @description JSON array of up to 1000 hashes
+                 * @example ["c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00"]
+                 */
                 hashes: readonly string[] | string;
                 /** @description Hash algorithm. Default: inferred from the length of each hash */
                 algorithm?: "sha1" | "sha512";
@@ -24910,7 +25049,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description SHA-1 or SHA-512, hexadecimal */
+                /**
+                 * @description SHA-1 or SHA-512, hexadecimal
+                 * @example c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00
+                 */
                 hash: string;
             };
             cookie?: never;
@@ -24959,7 +25101,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description SHA-1 or SHA-512, hexadecimal */
+                /**
+                 * @description SHA-1 or SHA-512, hexadecimal
+                 * @example c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00
+                 */
                 hash: string;
             };
             cookie?: never;
@@ -24993,7 +25138,10 @@ export interface operations {
     getUpdates: {
         parameters: {
             query: {
-                /** @description JSON array of up to 1000 hashes */
+                /**
+                 * @description JSON array of up to 1000 hashes
+                 * @example ["c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00"]
+                 */
                 hashes: readonly string[] | string;
                 /** @description Hash algorithm. Default: inferred from the length of each hash */
                 algorithm?: "sha1" | "sha512";
@@ -25091,7 +25239,10 @@ export interface operations {
     getUpdateLists: {
         parameters: {
             query: {
-                /** @description JSON array of up to 1000 hashes */
+                /**
+                 * @description JSON array of up to 1000 hashes
+                 * @example ["c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00"]
+                 */
                 hashes: readonly string[] | string;
                 /** @description Hash algorithm. Default: inferred from the length of each hash */
                 algorithm?: "sha1" | "sha512";
@@ -25325,7 +25476,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description `lock` of an answer */
+                /**
+                 * @description `lock` of an answer
+                 * @example 0FshgH18v8Lv6ROpLindgJ
+                 */
                 id: string;
             };
             cookie?: never;
@@ -25369,7 +25523,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description `lock` of an answer */
+                /**
+                 * @description `lock` of an answer
+                 * @example 0FshgH18v8Lv6ROpLindgJ
+                 */
                 id: string;
             };
             cookie?: never;
@@ -25414,7 +25571,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description `lock` of an answer */
+                /**
+                 * @description `lock` of an answer
+                 * @example 0FshgH18v8Lv6ROpLindgJ
+                 */
                 id: string;
             };
             cookie?: never;
@@ -25459,7 +25619,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description `lock` of an answer */
+                /**
+                 * @description `lock` of an answer
+                 * @example 0FshgH18v8Lv6ROpLindgJ
+                 */
                 id: string;
             };
             cookie?: never;
@@ -25504,11 +25667,20 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description `lock` of an answer */
+                /**
+                 * @description `lock` of an answer
+                 * @example 0FshgH18v8Lv6ROpLindgJ
+                 */
                 id: string;
-                /** @description Such as `mods` */
+                /**
+                 * @description Such as `mods`
+                 * @example mods
+                 */
                 folder: string;
-                /** @description Slug of the project and `.pw.toml` */
+                /**
+                 * @description Slug of the project and `.pw.toml`
+                 * @example lantern.pw.toml
+                 */
                 file: string;
             };
             cookie?: never;
@@ -25859,11 +26031,17 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Any name. The Maven groupId is `maven.` followed by this name */
+                /**
+                 * @description Any name. The Maven groupId is `maven.` followed by this name
+                 * @example depot
+                 */
                 group: string;
                 /** @description ID or slug of the project */
                 id: string;
-                /** @description File name. See the description of the operation */
+                /**
+                 * @description File name. See the description of the operation
+                 * @example maven-metadata.xml
+                 */
                 file: string;
             };
             cookie?: never;
@@ -25908,13 +26086,22 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Any name. The Maven groupId is `maven.` followed by this name */
+                /**
+                 * @description Any name. The Maven groupId is `maven.` followed by this name
+                 * @example depot
+                 */
                 group: string;
                 /** @description ID or slug of the project */
                 id: string;
-                /** @description Maven version. See the description of the operation */
+                /**
+                 * @description Maven version. See the description of the operation
+                 * @example AABBCCDE
+                 */
                 version: string;
-                /** @description File name. See the description of the operation */
+                /**
+                 * @description File name. See the description of the operation
+                 * @example AABBCCDD-AABBCCDE.pom
+                 */
                 file: string;
             };
             cookie?: never;
@@ -25979,7 +26166,10 @@ export interface operations {
             path: {
                 /** @description ID or slug of the project */
                 id: string;
-                /** @description File name. See the description of the operation */
+                /**
+                 * @description File name. See the description of the operation
+                 * @example forge_updates.json
+                 */
                 file: string;
             };
             cookie?: never;
@@ -26021,7 +26211,10 @@ export interface operations {
     searchProjects: {
         parameters: {
             query?: {
-                /** @description Words to find in names, summaries, slugs and authors; empty matches everything */
+                /**
+                 * @description Words to find in names, summaries, slugs and authors; empty matches everything
+                 * @example lantern
+                 */
                 query?: string;
                 /** @description Maximum number of hits, default 10 */
                 limit?: number;
@@ -26111,7 +26304,10 @@ export interface operations {
     countSearchFacets: {
         parameters: {
             query?: {
-                /** @description Words to find in names, summaries, slugs and authors; empty matches everything */
+                /**
+                 * @description Words to find in names, summaries, slugs and authors; empty matches everything
+                 * @example lantern
+                 */
                 query?: string;
                 /** @description Filter expression, such as `categories IN [magic, mobs] AND downloads > 1000` */
                 new_filters?: string;
@@ -26162,7 +26358,10 @@ export interface operations {
     suggestSearch: {
         parameters: {
             query: {
-                /** @description Text that the user has typed */
+                /**
+                 * @description Text that the user has typed
+                 * @example lan
+                 */
                 query: string;
             };
             header?: never;
@@ -26883,11 +27082,20 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description ID of the project */
+                /**
+                 * @description ID of the project
+                 * @example AABBCCDD
+                 */
                 project_id: string;
-                /** @description ID of the version */
+                /**
+                 * @description ID of the version
+                 * @example AABBCCDE
+                 */
                 version_id: string;
-                /** @description Name of the file */
+                /**
+                 * @description Name of the file
+                 * @example lantern.jar
+                 */
                 filename: string;
             };
             cookie?: never;
@@ -26943,9 +27151,15 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Folder in the URL of the image */
+                /**
+                 * @description Folder in the URL of the image
+                 * @example jgjWfeWw-Wjh1SmPQ
+                 */
                 folder: string;
-                /** @description File name, derived from the hash of the content */
+                /**
+                 * @description File name, derived from the hash of the content
+                 * @example 1bd45f2846d11d64737b49ee4dc641264eb8d0cf_96.webp
+                 */
                 picture: string;
             };
             cookie?: never;
@@ -26991,9 +27205,15 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Folder in the URL of the image */
+                /**
+                 * @description Folder in the URL of the image
+                 * @example jgjWfeWw-FVjZItKk
+                 */
                 folder: string;
-                /** @description File name, derived from the hash of the content */
+                /**
+                 * @description File name, derived from the hash of the content
+                 * @example 1bd45f2846d11d64737b49ee4dc641264eb8d0cf_350.webp
+                 */
                 picture: string;
             };
             cookie?: never;
@@ -27161,7 +27381,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description `lock` of an answer */
+                /**
+                 * @description `lock` of an answer
+                 * @example 0FshgH18v8Lv6ROpLindgJ
+                 */
                 id: string;
             };
             cookie?: never;
@@ -27972,7 +28195,10 @@ export interface operations {
     setCollectionIcon: {
         parameters: {
             query: {
-                /** @description Format of the image; case-insensitive */
+                /**
+                 * @description Format of the image; case-insensitive
+                 * @example png
+                 */
                 ext: "png" | "jpg" | "jpeg" | "gif" | "webp" | "svg";
             };
             header?: never;
@@ -28015,11 +28241,20 @@ export interface operations {
     createImage: {
         parameters: {
             query: {
-                /** @description Format of the image */
+                /**
+                 * @description Format of the image
+                 * @example png
+                 */
                 ext: "png" | "jpg" | "jpeg" | "gif" | "webp";
-                /** @description Kind of text that will show the image */
+                /**
+                 * @description Kind of text that will show the image
+                 * @example project
+                 */
                 context: "project" | "version" | "report" | "thread_message";
-                /** @description ID of the resource that the image belongs to; only the field that matches `context` is allowed */
+                /**
+                 * @description ID of the resource that the image belongs to; only the field that matches `context` is allowed
+                 * @example AABBCCDD
+                 */
                 project_id?: string;
                 /** @description ID of the resource that the image belongs to; only the field that matches `context` is allowed */
                 version_id?: string;
@@ -29277,9 +29512,15 @@ export interface operations {
                 registered_to?: string;
                 /** @description IP address or range of the sign-up or the last sign-in */
                 address_range?: string;
-                /** @description Domain of the email address */
+                /**
+                 * @description Domain of the email address
+                 * @example example.org
+                 */
                 email_domain?: string;
-                /** @description Sort order; `seen`: last sign-in first */
+                /**
+                 * @description Sort order; `seen`: last sign-in first
+                 * @example seen
+                 */
                 sort?: "newest" | "oldest" | "name" | "seen";
                 /** @description Page size */
                 limit?: number;
@@ -29646,9 +29887,15 @@ export interface operations {
     getVersionEntry: {
         parameters: {
             query: {
-                /** @description ID of the file */
+                /**
+                 * @description ID of the file
+                 * @example AABBCCDE
+                 */
                 file: string;
-                /** @description Path of the entry in the archive */
+                /**
+                 * @description Path of the entry in the archive
+                 * @example fabric.mod.json
+                 */
                 path: string;
             };
             header?: never;
@@ -30150,7 +30397,10 @@ export interface operations {
     unblockImage: {
         parameters: {
             query: {
-                /** @description The https URL of the image, as in the text */
+                /**
+                 * @description The https URL of the image, as in the text
+                 * @example https://images.example.org/blocked.png
+                 */
                 url: string;
             };
             header?: never;
@@ -30930,7 +31180,10 @@ export interface operations {
     setMark: {
         parameters: {
             query: {
-                /** @description png, webp or svg */
+                /**
+                 * @description png, webp or svg
+                 * @example png
+                 */
                 ext: string;
             };
             header?: never;
@@ -30967,7 +31220,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Name of the page */
+                /**
+                 * @description Name of the page
+                 * @example imprint
+                 */
                 kind: "rules" | "terms" | "privacy" | "imprint" | "contact";
             };
             cookie?: never;
@@ -30999,7 +31255,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Name of the page */
+                /**
+                 * @description Name of the page
+                 * @example imprint
+                 */
                 kind: "rules" | "terms" | "privacy" | "imprint" | "contact";
             };
             cookie?: never;
@@ -31034,9 +31293,15 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Name of the page */
+                /**
+                 * @description Name of the page
+                 * @example imprint
+                 */
                 kind: "rules" | "terms" | "privacy" | "imprint" | "contact";
-                /** @description Number of the version */
+                /**
+                 * @description Number of the version
+                 * @example 1
+                 */
                 version: number;
             };
             cookie?: never;
@@ -31652,7 +31917,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Name of the tag; of a category, with its project type: `mod:magic` */
+                /**
+                 * @description Name of the tag; of a category, with its project type: `mod:magic`
+                 * @example minecraft-java
+                 */
                 id: string;
             };
             cookie?: never;
@@ -31720,7 +31988,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Name of the tag; of a category, with its project type: `mod:magic` */
+                /**
+                 * @description Name of the tag; of a category, with its project type: `mod:magic`
+                 * @example fabric
+                 */
                 id: string;
             };
             cookie?: never;
@@ -31788,7 +32059,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Name of the tag; of a category, with its project type: `mod:magic` */
+                /**
+                 * @description Name of the tag; of a category, with its project type: `mod:magic`
+                 * @example mod:magic
+                 */
                 id: string;
             };
             cookie?: never;
@@ -31856,7 +32130,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Name of the tag; of a category, with its project type: `mod:magic` */
+                /**
+                 * @description Name of the tag; of a category, with its project type: `mod:magic`
+                 * @example 1.20.1
+                 */
                 id: string;
             };
             cookie?: never;
@@ -31924,7 +32201,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Name of the tag; of a category, with its project type: `mod:magic` */
+                /**
+                 * @description Name of the tag; of a category, with its project type: `mod:magic`
+                 * @example environment
+                 */
                 id: string;
             };
             cookie?: never;
@@ -31992,7 +32272,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Name of the tag; of a category, with its project type: `mod:magic` */
+                /**
+                 * @description Name of the tag; of a category, with its project type: `mod:magic`
+                 * @example LicenseRef-Lamps
+                 */
                 id: string;
             };
             cookie?: never;
@@ -32060,7 +32343,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Name of the tag; of a category, with its project type: `mod:magic` */
+                /**
+                 * @description Name of the tag; of a category, with its project type: `mod:magic`
+                 * @example ko-fi
+                 */
                 id: string;
             };
             cookie?: never;
@@ -32096,9 +32382,15 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description List of the tag */
+                /**
+                 * @description List of the tag
+                 * @example categories
+                 */
                 list: "games" | "loaders" | "categories" | "game_versions" | "loader_fields" | "licenses" | "link_platforms";
-                /** @description Name of the tag; of a category, with its project type: `mod:magic` */
+                /**
+                 * @description Name of the tag; of a category, with its project type: `mod:magic`
+                 * @example mod:cursed
+                 */
                 id: string;
             };
             cookie?: never;
@@ -32129,9 +32421,15 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description List of the tag */
+                /**
+                 * @description List of the tag
+                 * @example loaders
+                 */
                 list: "games" | "loaders" | "categories" | "game_versions" | "loader_fields" | "licenses" | "link_platforms";
-                /** @description Name of the tag; of a category, with its project type: `mod:magic` */
+                /**
+                 * @description Name of the tag; of a category, with its project type: `mod:magic`
+                 * @example fabric
+                 */
                 id: string;
             };
             cookie?: never;
@@ -32163,7 +32461,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description List of both tags */
+                /**
+                 * @description List of both tags
+                 * @example categories
+                 */
                 list: "categories" | "game_versions" | "loaders" | "link_platforms";
             };
             cookie?: never;
@@ -32477,7 +32778,10 @@ export interface operations {
             path: {
                 /** @description ID or username */
                 id: string;
-                /** @description ID of the session */
+                /**
+                 * @description ID of the session
+                 * @example AABBCCDE
+                 */
                 session: string;
             };
             cookie?: never;
@@ -33008,7 +33312,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Name of a backup at BACKUP_TARGET */
+                /**
+                 * @description Name of a backup at BACKUP_TARGET
+                 * @example depot-20261129T031500000Z-abcd1234
+                 */
                 name: string;
             };
             cookie?: never;
@@ -33106,7 +33413,10 @@ export interface operations {
     discardJobs: {
         parameters: {
             query: {
-                /** @description Type of the jobs, all of whose failed jobs are changed */
+                /**
+                 * @description Type of the jobs, all of whose failed jobs are changed
+                 * @example files.remove
+                 */
                 task: string;
             };
             header?: never;
@@ -33139,7 +33449,10 @@ export interface operations {
     retryJobs: {
         parameters: {
             query: {
-                /** @description Type of the jobs, all of whose failed jobs are changed */
+                /**
+                 * @description Type of the jobs, all of whose failed jobs are changed
+                 * @example files.remove
+                 */
                 task: string;
             };
             header?: never;
@@ -33174,7 +33487,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description ID of the job */
+                /**
+                 * @description ID of the job
+                 * @example 222
+                 */
                 id: string;
             };
             cookie?: never;
@@ -33206,7 +33522,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description ID of the job */
+                /**
+                 * @description ID of the job
+                 * @example 224
+                 */
                 id: string;
             };
             cookie?: never;
@@ -33331,7 +33650,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description ID of the delivery */
+                /**
+                 * @description ID of the delivery
+                 * @example 1
+                 */
                 id: number;
             };
             cookie?: never;

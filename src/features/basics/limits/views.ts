@@ -6,10 +6,10 @@ export const QuotaView = NamedObject('Quota', {
   max: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], { description: 'Limit; null without a limit' }),
 })
 
-export const RateLimitView = NamedObject('RateLimit', {
+export const RateLimitView = NamedObject('RateLimitState', {
   limit: Type.Integer({ minimum: 1, description: 'Requests per minute' }),
   remaining: Type.Integer({ minimum: 0, description: 'Requests that are possible now' }),
-  reset: Timestamp,
+  reset: { ...Timestamp, description: 'Time at which all requests of the limit are possible again' },
   reset_seconds: Type.Integer({
     minimum: 0,
     description: 'Seconds until all requests of the limit are possible again',

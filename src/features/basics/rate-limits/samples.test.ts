@@ -1,8 +1,9 @@
 // Requests for the tests of all operations.
-import { type Declared, entry, type Sample, send, thing } from '#test/api/operations/sample.ts'
+import { type Declared, entry, type Sample, send, shows, thing } from '#test/api/operations/sample.ts'
 import { nextRange } from '#test/api/operations/world.ts'
 
 export const SAMPLES: Record<string, Sample> = {
+  listRateLimits: shows('grant'),
   createRateLimit: { body: () => ({ address_range: nextRange(), requests_per_minute: 600 }) },
 }
 

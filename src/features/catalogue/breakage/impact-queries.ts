@@ -18,6 +18,9 @@ export type ImpactRow = {
 /** Maximum number of listed dependents. */
 export const IMPACT_MAX = 1000
 
+/** Maximum number of packs that are counted, because each count reads the newest save of a pack. */
+const COUNTED_MAX = 1000
+
 /** The first version in the list of each searchable project that depends on the project, except the project itself. */
 export function newestOfDependents(projectId: string, dependents: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`select newest.* from (${dependents}) dependent
@@ -74,4 +77,31 @@ export async function listImpact(
     group by newest.project_id, newest.id, newest.loaders, project.downloads
     order by project.downloads desc, newest.project_id limit ${IMPACT_MAX + 1}`.execute(db)
   return rows
+}
+
+/**
+ * Counts the saved packs that could no longer be installed without the version, or without every version of the project:
+ * packs with the project itself and packs with a project that depends on it directly. The files of a withdrawn version
+ * stay public, so only a removal counts.
+ * @param lost `versionId` null: every version of the project
+ */
+export async function countPacksWith(
+  db: Db,
+  { projectId, versionId, action }: { projectId: string; versionId: string | null; action: ImpactAction },
+): Promise<number> {
+  if (action !== 'remove') return 0
+  const lost =
+    versionId === null
+      ? sql`lock.version_ids && (select array_agg(id) from version where project_id = ${projectId})`
+      : sql`${versionId} = any(lock.version_ids)`
+  const { rows } = await sql<{ count: number }>`
+    with holders as (select distinct entry.pack_id from pack_project entry where entry.project_id = ${projectId}
+        or entry.project_id in (select version.project_id from dependency
+          join version on version.id = dependency.dependent_id where dependency.project_id = ${projectId})
+      limit ${COUNTED_MAX})
+    select count(*)::int as count from holders join lateral (select lock_id from pack_save
+        where pack_save.pack_id = holders.pack_id order by number desc limit 1) newest on true
+      join version_lock lock on lock.id = newest.lock_id
+    where ${lost}`.execute(db)
+  return rows[0]?.count ?? 0
 }

@@ -10,6 +10,7 @@ import {
   picture,
   type Sample,
   send,
+  shows,
   slug,
   viewAt,
 } from '#test/api/operations/sample.ts'
@@ -50,6 +51,7 @@ const onlyPicture: Declared['view'] = async (read, world) =>
   ((await read(`/v3/project/${await world.id('project')}`)) as { gallery: unknown[] }).gallery[0]
 
 export const SAMPLES: Record<string, Sample> = {
+  getProject: shows('version'),
   listProjects: ids('project'),
   listRandomProjects: { query: { count: '1' } },
   listSimilarProjects: { query: { name: 'Lantern' } },

@@ -11,6 +11,7 @@ import {
   NAMES,
   type Sample,
   send,
+  shows,
   theAnswer,
   thing,
   viewAt,
@@ -53,6 +54,8 @@ const secondFile = async ({ t, id, project }: World): Promise<string> => {
 const TWO_FILES = { file_parts: ['file', 'second'] }
 
 export const SAMPLES: Record<string, Sample> = {
+  listProjectVersions: shows('version'),
+  listUploads: shows('upload'),
   listVersions: ids('version'),
   getProjectVersion: { at: { version_number: 'versionNumber' } },
   createVersion: { raw: async (w) => form({ ...versionData(), project_id: await w.id('project') }, [jar('file')]) },

@@ -1,6 +1,6 @@
 // Requests for the tests of all operations.
 import { newId } from '#lib/ids.ts'
-import { type Declared, type Sample, send } from '#test/api/operations/sample.ts'
+import { type Declared, type Sample, send, shows } from '#test/api/operations/sample.ts'
 import type { Thing, World } from '#test/api/operations/world.ts'
 import { makeZip } from '#test/support/factories/archives.ts'
 
@@ -66,6 +66,7 @@ const savedReplyFields = {
 }
 
 export const SAMPLES: Record<string, Sample> = {
+  listSavedReplies: shows('savedReply'),
   claimProject: { at: { id: submitProject } },
   appealDecision: { at: { id: rejectProject }, body: { body: 'The licence allows this.' } },
   rejectAppeal: { at: { id: appealProject }, body: { message: 'It does not.' } },

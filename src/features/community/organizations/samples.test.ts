@@ -8,11 +8,13 @@ import {
   PICTURE,
   type Sample,
   send,
+  shows,
   slug,
   viewAt,
 } from '#test/api/operations/sample.ts'
 
 export const SAMPLES: Record<string, Sample> = {
+  listOrganizationProjects: shows('organizationProject'),
   listOrganizations: ids('organization'),
   getProjectOrganization: at('organizationProject'),
   createOrganization: { body: () => ({ slug: slug(), name: 'Lantern makers', description: 'We make lanterns' }) },

@@ -1,10 +1,11 @@
 // Requests for the tests of all operations.
 import { newId } from '#lib/ids.ts'
-import { type Declared, inDays, PROOF, type Sample, send, slug, theAnswer } from '#test/api/operations/sample.ts'
+import { type Declared, inDays, PROOF, type Sample, send, shows, slug, theAnswer } from '#test/api/operations/sample.ts'
 
 export const SAMPLES: Record<string, Sample> = {
+  listServiceAccounts: shows('serviceAccount'),
   createServiceAccount: { body: () => ({ username: `builds-${newId().toLowerCase()}` }) },
-  createServiceToken: { body: () => ({ name: 'For my builds', scopes: 2, expires: inDays(365) }) },
+  createServiceToken: { body: () => ({ name: 'For my builds', scopes: ['PROJECT_READ'], expires: inDays(365) }) },
 }
 
 export const DECLARED: Record<string, Declared> = {

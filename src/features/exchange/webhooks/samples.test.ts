@@ -1,5 +1,5 @@
 // Requests for the tests of all operations.
-import { type Declared, type Sample, send, theAnswer, viewAt } from '#test/api/operations/sample.ts'
+import { type Declared, type Sample, send, shows, theAnswer, viewAt } from '#test/api/operations/sample.ts'
 
 const webhookFields = {
   url: send('https://hooks.example.org/other'),
@@ -11,6 +11,8 @@ const webhookFields = {
 }
 
 export const SAMPLES: Record<string, Sample> = {
+  listProjectWebhooks: shows('webhook'),
+  listWebhookDeliveries: shows('webhookDelivery'),
   createWebhook: {
     body: async (w) => ({
       owner: { kind: 'project', id: await w.id('project') },

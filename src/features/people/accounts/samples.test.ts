@@ -125,7 +125,7 @@ export const SAMPLES: Record<string, Sample> = {
   renamePasskey: { at: { id: ownPasskey }, body: { name: 'Old phone' } },
   deletePasskey: { at: { id: ownPasskey }, body: {} },
   linkCodeHost: { body: async (w) => ({ token: `ghp_${await w.id('owner')}` }) },
-  createAccessToken: { body: () => ({ name: 'For my program', scopes: 2, expires: inDays(365) }) },
+  createAccessToken: { body: () => ({ name: 'For my program', scopes: ['PROJECT_READ'], expires: inDays(365) }) },
   updateAccessToken: { body: { name: 'For another program' } },
   revokeLeakedToken: { body: async (w) => ({ token: (await w.t.make.pat(await w.person('owner'))).token }) },
   reportLeakedTokens: {

@@ -1,7 +1,8 @@
 // Requests for the tests of all operations.
-import { type Declared, ids, NAMES, type Sample, send, viewAt } from '#test/api/operations/sample.ts'
+import { type Declared, ids, NAMES, type Sample, send, shows, viewAt } from '#test/api/operations/sample.ts'
 
 export const SAMPLES: Record<string, Sample> = {
+  listUserNotifications: shows('notification'),
   updateNotificationSettings: { body: { email: { invitation: true } } },
   listNotifications: ids('notification'),
   markNotificationsRead: ids('notification'),

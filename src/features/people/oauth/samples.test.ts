@@ -1,8 +1,18 @@
 // Requests for the tests of all operations.
-import { type Declared, icon, ids, made, PICTURE, type Sample, send, viewAt } from '#test/api/operations/sample.ts'
+import {
+  type Declared,
+  icon,
+  ids,
+  made,
+  PICTURE,
+  type Sample,
+  send,
+  shows,
+  viewAt,
+} from '#test/api/operations/sample.ts'
 import { openCode, openQuestion, type World } from '#test/api/operations/world.ts'
 import type { Form } from '#test/support/http/forms.ts'
-import { CALLBACK, SCOPES } from '#test/support/http/oauth-steps.ts'
+import { CALLBACK } from '#test/support/http/oauth-steps.ts'
 
 const urlEncoded = (fields: Record<string, string>): Form => ({
   payload: Buffer.from(new URLSearchParams(fields).toString()),
@@ -15,8 +25,9 @@ const clientFields = async (w: World) => {
 const heldToken = async (w: World) => urlEncoded({ ...(await clientFields(w)), token: (await w.person('owner')).token })
 
 export const SAMPLES: Record<string, Sample> = {
+  listUserApplications: shows('application'),
   listApplications: ids('application'),
-  createApplication: { body: { name: 'Chart Maker', max_scopes: SCOPES, redirect_uris: [CALLBACK] } },
+  createApplication: { body: { name: 'Chart Maker', max_scopes: ['USER_READ', 'PROJECT_READ'], redirect_uris: [CALLBACK] } },
   updateApplication: { body: { name: 'Map Maker' } },
   setApplicationIcon: icon,
   authorize: { query: async (w) => ({ client_id: await w.id('application'), redirect_uri: CALLBACK }) },

@@ -1,5 +1,5 @@
 // Requests for the tests of all operations.
-import { type Declared, ONCE, type Sample, send, slug, theAnswer, thing } from '#test/api/operations/sample.ts'
+import { type Declared, ONCE, type Sample, send, shows, slug, theAnswer, thing } from '#test/api/operations/sample.ts'
 import { earn } from '#test/api/operations/world.ts'
 
 /** Returns the payout as the owner sees it; an operator writes it. */
@@ -9,6 +9,7 @@ const lastPayout: Declared['view'] = async (_read, { t, person }) => {
 }
 
 export const SAMPLES: Record<string, Sample> = {
+  getPayoutHistory: shows('payout'),
   distributeRevenue: { body: () => ({ external_id: slug(), day: '2026-01-01', amount: '12.34' }) },
   recordPayout: {
     before: earn,

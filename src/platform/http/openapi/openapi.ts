@@ -8,6 +8,7 @@ import { type App, VIEWER_PREFIX } from '../server.ts'
 import { describeProperties } from './complete.ts'
 import { type DescribeAccess, describeDocument, describeRoute } from './document.ts'
 import { describeErrors } from './error-responses.ts'
+import { addExamples, type RecordedExample } from './examples.ts'
 
 /** A description of the operations whose path it covers. */
 export type ApiDescription = {
@@ -23,6 +24,8 @@ export type ApiDescription = {
   scopes: Readonly<Record<string, string>>
   /** Descriptions of properties that have none in their schema, by name. */
   properties: Readonly<Record<string, string>>
+  /** Recorded requests and responses, by operation. */
+  examples: Readonly<Record<string, RecordedExample>>
   /** Path at which the description is served, and its operation. */
   url: string
   operationId: string
@@ -122,12 +125,13 @@ async function registerDocument(
     }),
     transformObject: (document) =>
       'openapiObject' in document
-        ? (describeProperties(
-            describeErrors(describeDocument(document.openapiObject as never), app.routeTable()),
-            described.properties,
-          ) as never)
+        ? (describeRest(app, described, describeDocument(document.openapiObject as never)) as never)
         : (document.swaggerObject as never),
   })
+}
+
+function describeRest(app: App, { properties, examples }: ApiDescription, document: Record<string, unknown>) {
+  return addExamples(describeProperties(describeErrors(document, app.routeTable()), properties), examples)
 }
 
 const entities = new WeakMap<object, Map<ApiDescription, JsonEntity>>()

@@ -25,6 +25,9 @@ export function toOpenApi30(document: Json & { components?: Json }): Json {
 
 /** Stores a schema as a component. Null is allowed at the reference only, because other places use the same component. */
 function referTo(name: string, { nullable, ...schema }: Json, named: Map<string, Json>): Json {
+  const text = ({ description: _, ...rest }: Json): string => JSON.stringify(rest)
+  const known = named.get(name) ?? schema
+  if (text(known) !== text(schema)) throw new Error(`Two different schemas have the title ${name}`)
   named.set(name, schema)
   const reference = { $ref: `#/components/schemas/${name}` }
   return nullable === true ? { type: schema['type'] ?? 'object', nullable, allOf: [reference] } : reference

@@ -11,6 +11,7 @@ import {
   type ScopeGroup,
 } from '#features/basics/access/scopes.ts'
 import { html, type Markup } from '#web/ui/html.ts'
+import { type Language, messageOr } from '#web/ui/languages.ts'
 import { icon, type PageContext } from '#web/ui/page-context.ts'
 import { checkbox, type FormErrors, fieldset } from '#web/ui/parts/fields.ts'
 
@@ -37,7 +38,13 @@ export function scopesOf(names: readonly string[]): ScopeBits {
   return names.reduce((sum, name) => combineScopes(sum, parseScopeNames(name).bits), 0)
 }
 
-/** Shows all scopes that can be granted, with the descriptions of the API, which are English. */
+const keyOf = (name: string): string => name.toLowerCase().replaceAll(/[_ ]/g, '-')
+
+/** Describes a scope to the user who grants it. */
+export const scopeText = (language: Language, { name, explanation }: Scope): string =>
+  messageOr(language, `scopes.of.${keyOf(name)}`, explanation)
+
+/** Shows all scopes that can be granted. */
 export function scopeChoice(
   page: PageContext,
   of: { name: string; legend: string; chosen: readonly string[]; offered?: ScopeBits; errors: FormErrors },
@@ -45,8 +52,8 @@ export function scopeChoice(
   const { t } = page.language
   const groups = scopeGroups(of.offered).map(
     ({ group, scopes }) => html`<fieldset>
-<legend class="group-head" lang="en">${group} <button type="button" class="plain" data-tick-all="${t('scopes.none')}" hidden>${t('scopes.all')}</button></legend>
-${scopes.map(({ name, explanation }) => checkbox({ name: 'scope', value: name, isChecked: of.chosen.includes(name), label: html`<span lang="en">${explanation}</span>`, hint: name }))}
+<legend class="group-head">${messageOr(page.language, `scopes.group.${keyOf(group)}`, group)} <button type="button" class="plain" data-tick-all="${t('scopes.none')}" hidden>${t('scopes.all')}</button></legend>
+${scopes.map((scope) => checkbox({ name: 'scope', value: scope.name, isChecked: of.chosen.includes(scope.name), label: scopeText(page.language, scope), hint: scope.name }))}
 </fieldset>`,
   )
   return fieldset(page, {
@@ -62,6 +69,6 @@ ${scopes.map(({ name, explanation }) => checkbox({ name: 'scope', value: name, i
 export function allowedScopes(page: PageContext, bits: ScopeBits): Markup[] {
   return scopeGroups(bits).map(
     ({ scopes }) =>
-      html`<ul class="marked" lang="en">${scopes.map(({ explanation }) => html`<li>${icon(page, 'check')}<span>${explanation}</span></li>`)}</ul>`,
+      html`<ul class="marked">${scopes.map((scope) => html`<li>${icon(page, 'check')}<span>${scopeText(page.language, scope)}</span></li>`)}</ul>`,
   )
 }

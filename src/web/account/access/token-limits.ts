@@ -7,7 +7,7 @@ import { exactTime } from '#web/ui/format.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
 import type { PageContext } from '#web/ui/page-context.ts'
 import { checkbox, type FormErrors, fieldset, textArea } from '#web/ui/parts/fields.ts'
-import { scopeGroups } from './scope-groups.ts'
+import { scopeGroups, scopeText } from './scope-groups.ts'
 
 /** The typed limits: `kind:ID` of each resource, and the lines of the networks. */
 export type TypedLimits = { resources: readonly string[]; networks: string }
@@ -65,7 +65,7 @@ export function tokenSentences(
   const { projects = [], organizations = [], addresses = [] } = of.limits ?? {}
   const places = [...organizations.map(nameOf('organization')), ...projects.map(nameOf('project'))]
   return html`<p>${rights.length === 0 ? t('tokens.review.nothing') : t('tokens.review.can')}</p>
-${rights.length > 0 && html`<ul lang="en">${rights.map(({ explanation }) => html`<li>${explanation}</li>`)}</ul>`}
+${rights.length > 0 && html`<ul>${rights.map((scope) => html`<li>${scopeText(page.language, scope)}</li>`)}</ul>`}
 <p>${places.length === 0 ? t('tokens.review.everywhere') : t('tokens.review.only')}</p>
 ${places.length > 0 && html`<ul>${places}</ul>`}
 <p>${addresses.length === 0 ? t('tokens.review.any-network') : rich('tokens.review.networks', { networks: html`<span class="mono">${addresses.join(', ')}</span>` })}</p>

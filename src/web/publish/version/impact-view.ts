@@ -1,8 +1,7 @@
 // Lists the projects and packs that a withdrawal or a deletion would break.
 
-import { type ImpactAction, listImpact } from '#features/catalogue/breakage/impact-queries.ts'
+import { countPacksWith, type ImpactAction, listImpact } from '#features/catalogue/breakage/impact-queries.ts'
 import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
-import { countPacksWith } from '#features/community/packs/lost-versions.ts'
 import { viewOf } from '#lib/text/json-bytes.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { projectPath } from '#web/kit/paths.ts'
@@ -20,8 +19,7 @@ export async function impactOf(
 ): Promise<Part[]> {
   const { t } = page.language
   const rows = await listImpact(deps.db, of)
-  // The files of a withdrawn version stay public, so packs that contain it still work.
-  const saved = of.action === 'remove' ? await countPacksWith(deps.db, of) : 0
+  const saved = await countPacksWith(deps.db, of)
   if (rows.length === 0 && saved === 0) return [t('upload.impact.none')]
   const groups = [rows.filter(({ is_pack }) => !is_pack), rows.filter(({ is_pack }) => is_pack)]
   const named = await Promise.all(

@@ -30,6 +30,26 @@ async function dependent(dependency: object, fields: object = {}) {
 
 const ask = (by: Person, body: object, id = project.id) => t.as(by).post(`/v3/project/${id}/impact`, body)
 
+test('counts the saved packs that contain a version that would be deleted', async () => {
+  const lamp = await t.make.project()
+  const setup = { loaders: ['minecraft'], game_versions: ['1.20.1'] }
+  const version = await t.make.version({ project: lamp, ...setup })
+  await t.make.file({ project: lamp, version, bytes: Buffer.from(lamp.id) })
+  const saved = {
+    name: 'Lanterns',
+    projects: [lamp.id],
+    loader: 'fabric',
+    game_version: '1.20.1',
+    loader_version: '0.15.11',
+  }
+  const made = await t.as(await t.make.account()).post('/v3/pack', saved)
+  assert.equal(made.statusCode, 201, made.body)
+  const count = async (body: object) => (await ask(lamp.owner, body, lamp.id)).json().saved_packs
+  assert.equal(await count({ remove: version.id }), 1)
+  assert.equal(await count({ remove: lamp.id }), 1)
+  assert.equal(await count({ withdraw: version.id }), 0)
+})
+
 test('lists dependents and packs that would have no version left', async () => {
   const named = await dependent({ version_id: last })
   const fits = await dependent({ project_id: project.id })

@@ -2,6 +2,7 @@
 import type { Selectable } from 'kysely'
 import {
   countDirectDependents,
+  countPacksWith,
   IMPACT_MAX,
   type ImpactAction,
   listImpact,
@@ -53,12 +54,13 @@ async function checkRequest(db: Db, projectId: string, body: ImpactBody): Promis
 
 async function computeImpact(db: Db, asked: Asked): Promise<ImpactView> {
   const rows = await listImpact(db, asked)
+  const saved_packs = await countPacksWith(db, asked)
   const shown = rows.slice(0, IMPACT_MAX)
   const list = (isPack: boolean) =>
     shown
       .filter(({ is_pack }) => is_pack === isPack)
       .map(({ project_id, version_id, is_named }) => ({ project_id, version_id, names_version: is_named }))
-  return { dependents: list(false), packs: list(true), complete: rows.length <= IMPACT_MAX }
+  return { dependents: list(false), packs: list(true), saved_packs, complete: rows.length <= IMPACT_MAX }
 }
 
 /** Computes a report. Does nothing if it was deleted. */
@@ -78,7 +80,8 @@ export async function getReport(db: Db, projectId: string, id: string): Promise<
     .where('project_id', '=', projectId)
     .executeTakeFirst()
   if (row === undefined) throw notFound('job')
-  return row.result as ImpactView | null
+  // Older reports do not count saved packs.
+  return row.result === null ? null : { saved_packs: 0, ...(row.result as Omit<ImpactView, 'saved_packs'>) }
 }
 
 export async function deleteOldReports(db: Db, before: Date): Promise<void> {

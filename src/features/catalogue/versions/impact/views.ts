@@ -12,6 +12,7 @@ const Affected = NamedObject('AffectedProject', {
 export const ImpactView = NamedObject('Impact', {
   dependents: Type.Array(Affected, { description: 'Projects that would have no version of a required dependency' }),
   packs: Type.Array(Affected, { description: 'The same for modpacks, which also contain versions' }),
+  saved_packs: Type.Integer({ description: 'Number of saved packs that could no longer be installed, at most 1000' }),
   complete: Type.Boolean({
     description: `Whether the lists have everything; they have at most ${IMPACT_MAX} projects`,
   }),
