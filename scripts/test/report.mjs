@@ -10,6 +10,7 @@ export async function report(events) {
   const counts = { passed: 0, failed: 0, skipped: 0 }
   const durations = {}
   const failures = []
+  const skips = []
   for await (const { type, data } of events) {
     if (type === 'test:stdout') process.stdout.write(data.message)
     if (type === 'test:stderr') process.stderr.write(data.message)
@@ -25,11 +26,13 @@ export async function report(events) {
       console.error(failures.at(-1))
     } else if (data.skip !== undefined || data.todo !== undefined) {
       counts.skipped += 1
+      skips.push(`${name} (${data.skip ?? data.todo})`)
     } else if (details.passed && !isFile(data) && details.type !== 'suite') {
       counts.passed += 1
     }
   }
   printSlowest(durations)
+  for (const skip of skips) console.log(`Skipped: ${skip}`)
   // Once more: CI systems often keep only the end of a long output.
   if (failures.length > 0) console.log(`Failed tests:\n${failures.join('')}`)
   const { passed, failed, skipped } = counts

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { form, modJar, PNG, projectDataV2, versionDataV2 } from '#test/support/http/forms.ts'
-import { type ClientProgram, canRun, installClient, runClient } from '#test/support/processes/client-programs.ts'
+import { type ClientProgram, openClient, runClient } from '#test/support/processes/client-programs.ts'
 import { standInFor } from '#test/support/stand-ins/public-host.ts'
 
 const CLIENTS: ClientProgram[] = [
@@ -29,19 +29,15 @@ const CLIENTS: ClientProgram[] = [
   {
     name: 'java',
     needs: ['mvn', 'javac'],
-    install: [
-      { file: 'mvn', args: ['-q', '-B', 'dependency:copy-dependencies', '-DoutputDirectory=lib'] },
-      { file: 'javac', args: ['-cp', 'lib/*', '-d', 'classes', 'Program.java'] },
-    ],
+    install: [{ file: 'mvn', args: ['-q', '-B', 'dependency:copy-dependencies', '-DoutputDirectory=lib'] }],
+    build: [{ file: 'javac', args: ['-cp', 'lib/*', '-d', 'classes', 'Program.java'] }],
     program: { file: 'java', args: ['-cp', 'lib/*:classes', 'Program'] },
   },
   {
     name: 'gradle',
     needs: ['mvn', 'javac'],
-    install: [
-      { file: 'mvn', args: ['-q', '-B', 'dependency:copy-dependencies', '-DoutputDirectory=lib'] },
-      { file: 'javac', args: ['-cp', 'lib/*', '-d', 'classes', 'Program.java'] },
-    ],
+    install: [{ file: 'mvn', args: ['-q', '-B', 'dependency:copy-dependencies', '-DoutputDirectory=lib'] }],
+    build: [{ file: 'javac', args: ['-cp', 'lib/*', '-d', 'classes', 'Program.java'] }],
     program: {
       file: 'java',
       args: ['--add-opens', 'java.base/java.lang=ALL-UNNAMED', '-cp', 'lib/*:classes', 'Program'],
@@ -50,8 +46,9 @@ const CLIENTS: ClientProgram[] = [
   {
     name: 'rust',
     needs: ['cargo', 'openssl'],
+    install: [{ file: 'cargo', args: ['fetch', '--locked'] }],
     // Cargo compiles the dependencies once for all versions of the program.
-    install: [{ file: 'cargo', args: ['build', '--locked', '--target-dir', '../rust-target'] }],
+    build: [{ file: 'cargo', args: ['build', '--locked', '--offline', '--target-dir', '../rust-target'] }],
     program: { file: '../rust-target/debug/depot-client-ferinth', args: [] },
     onlyHost: 'api.modrinth.com',
   },
@@ -100,11 +97,10 @@ async function prepare(name: string): Promise<Record<string, string>> {
 
 for (const client of CLIENTS) {
   test(client.name, async (context) => {
-    if (!(await canRun(client))) return context.skip(`this needs ${client.needs.join(' and ')}`)
-    const installed = await installClient(client).catch((error: Error) => error)
-    if (installed instanceof Error) return context.skip(`its registry does not have it here: ${installed.message}`)
+    const installed = await openClient(context, client)
+    if (installed === undefined) return
     const env = await prepare(client.name)
-    if (client.onlyHost === undefined) return runClient(installed, client, env)
+    if (client.onlyHost === undefined) return void (await runClient(installed, client, env))
     const host = await standInFor(client.onlyHost, url, folder)
     try {
       await runClient(installed, client, { ...env, ...host.env })

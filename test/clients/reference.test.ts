@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { modJar } from '#test/support/http/forms.ts'
-import { type ClientProgram, canRun, installClient } from '#test/support/processes/client-programs.ts'
+import { type ClientProgram, isReady, openClient } from '#test/support/processes/client-programs.ts'
 import { type ApiDocument, describeResources, type Operated } from '#web/reference/describe.ts'
 import { type ExampleLanguage, writeExample } from '#web/reference/examples.ts'
 
@@ -54,13 +54,13 @@ for (const [language, { needs, file, command }] of Object.entries(RUNNERS) as [
   (typeof RUNNERS)['go'],
 ][])
   test(language, async (context) => {
-    if (!(await canRun({ ...REQUESTS, needs: [needs] }))) return context.skip(`this needs ${needs}`)
+    if (!(await isReady(context, [needs]))) return
     // Content belongs to the first project that publishes it.
     writeFileSync(join(folder, 'lantern-1.0.0.jar'), modJar(language))
     let [program, args] = command(join(folder, file))
     if (language === 'python') {
-      const installed = await installClient(REQUESTS).catch((error: Error) => error)
-      if (installed instanceof Error) return context.skip(`the registry does not have requests: ${installed.message}`)
+      const installed = await openClient(context, REQUESTS)
+      if (installed === undefined) return
       program = join(installed, 'venv/bin/python')
     }
     const owner = await t.make.account()

@@ -18,11 +18,11 @@ export type CuttingProxy = {
 
 /**
  * Forwards each connection to the next of the servers, and cuts each of the first `cuts` connections after a random number of
- * bytes.
+ * bytes. It does not cut a connection that sends less.
  */
 export async function startCuttingProxy(
   targets: readonly string[],
-  { cuts: planned, maxBytes }: { cuts: number; maxBytes: number },
+  { cuts: planned, minBytes = 1, maxBytes }: { cuts: number; minBytes?: number; maxBytes: number },
 ): Promise<CuttingProxy> {
   let cuts = 0
   let left = planned
@@ -34,7 +34,7 @@ export async function startCuttingProxy(
     client.on('data', (chunk) => {
       if (bytes === undefined && left > 0) {
         left -= 1
-        bytes = 1 + Math.floor(Math.random() * maxBytes)
+        bytes = minBytes + Math.floor(Math.random() * (maxBytes - minBytes + 1))
       }
       if (bytes === undefined) return void upstream.write(chunk)
       upstream.write(chunk.subarray(0, Math.max(0, Math.min(chunk.length, bytes))))

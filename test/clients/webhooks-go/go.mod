@@ -1,0 +1,5 @@
+module depot-client-webhooks
+
+go 1.24
+
+require github.com/standard-webhooks/standard-webhooks/libraries v0.0.1
