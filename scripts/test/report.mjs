@@ -3,6 +3,7 @@ import { relative } from 'node:path'
 import { inspect } from 'node:util'
 
 const SLOWEST = 10
+const REASON_LENGTH = 300
 
 /** Reads the events of `run()` to their end. */
 export async function report(events) {
@@ -26,7 +27,7 @@ export async function report(events) {
       console.error(failures.at(-1))
     } else if (data.skip !== undefined || data.todo !== undefined) {
       counts.skipped += 1
-      skips.push(`${name} (${data.skip ?? data.todo})`)
+      skips.push(describeSkip(data))
     } else if (details.passed && !isFile(data) && details.type !== 'suite') {
       counts.passed += 1
     }
@@ -51,6 +52,12 @@ function describeFailure({ name, file, line, details }) {
   const text = typeof error === 'string' ? error : (error?.stack ?? inspect(error))
   const lines = text.split('\n').filter((text) => !/^\s+at .*\(?node:internal/.test(text))
   return `\n✖ ${name}\n  ${relative('', file ?? '')}:${line}\n  ${lines.join('\n  ')}\n`
+}
+
+/** One line: the reason can be the output of a command. */
+function describeSkip({ name, file, skip, todo }) {
+  const reason = String(skip ?? todo).replace(/\s+/g, ' ')
+  return `${relative('', file ?? '')}: ${name} (${reason.slice(0, REASON_LENGTH)})`
 }
 
 function printSlowest(durations) {

@@ -14,15 +14,25 @@ import { type ExampleLanguage, writeExample } from '#web/reference/examples.ts'
 
 const run = promisify(execFile)
 const RUN_MS = 120_000
-/** The library of the examples in Python. */
-const REQUESTS: ClientProgram = {
-  name: 'requests',
-  needs: ['python3'],
-  install: [
-    { file: 'python3', args: ['-m', 'venv', 'venv'] },
-    { file: 'venv/bin/pip', args: ['install', '--quiet', '-r', 'requirements.txt'] },
-  ],
-  program: { file: 'venv/bin/python', args: [] },
+/** Programs and libraries that examples need in addition to their language. */
+const NEEDS: Partial<Record<ExampleLanguage, ClientProgram>> = {
+  python: {
+    name: 'requests',
+    needs: ['python3'],
+    install: [
+      { file: 'python3', args: ['-m', 'venv', 'venv'] },
+      { file: 'venv/bin/pip', args: ['install', '--quiet', '-r', 'requirements.txt'] },
+    ],
+    program: { file: 'venv/bin/python', args: [] },
+  },
+  // Go compiles its standard library once, which can take longer than an example may run.
+  go: {
+    name: 'reference-go',
+    needs: ['go'],
+    install: [],
+    build: [{ file: 'go', args: ['build', 'encoding/json', 'mime/multipart', 'net/http'] }],
+    program: { file: 'go', args: [] },
+  },
 }
 const RUNNERS: Record<ExampleLanguage, { needs: string; file: string; command: (path: string) => [string, string[]] }> =
   {
@@ -58,10 +68,11 @@ for (const [language, { needs, file, command }] of Object.entries(RUNNERS) as [
     // Content belongs to the first project that publishes it.
     writeFileSync(join(folder, 'lantern-1.0.0.jar'), modJar(language))
     let [program, args] = command(join(folder, file))
-    if (language === 'python') {
-      const installed = await openClient(context, REQUESTS)
+    const more = NEEDS[language]
+    if (more !== undefined) {
+      const installed = await openClient(context, more)
       if (installed === undefined) return
-      program = join(installed, 'venv/bin/python')
+      if (language === 'python') program = join(installed, more.program.file)
     }
     const owner = await t.make.account()
     const { token } = await t.make.pat(owner)

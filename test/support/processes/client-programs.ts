@@ -22,6 +22,7 @@ type Command = { file: string; args: string[] }
 
 /** Commands that install a client into its folder and run its program there. */
 export type ClientProgram = {
+  /** The folder of its sources in `test/clients`, if it has any. */
   name: string
   needs: string[]
   /** Downloads. If one fails, a registry does not have what is named, or there is no network. */
@@ -74,10 +75,11 @@ export async function openClient(context: TestContext, client: ClientProgram): P
  * @throws what the installation printed, where a registry does not answer or has not what is named.
  */
 export async function installClient({ name, install, build = [] }: ClientProgram): Promise<string> {
-  const folder = join(KEPT, `${name}-${stateOf(join(SOURCES, name))}`)
+  const sources = join(SOURCES, name)
+  const folder = join(KEPT, `${name}-${stateOf(sources)}`)
   if (existsSync(join(folder, INSTALLED))) return folder
   mkdirSync(folder, { recursive: true })
-  cpSync(join(SOURCES, name), folder, { recursive: true })
+  if (existsSync(sources)) cpSync(sources, folder, { recursive: true })
   for (const command of install) {
     await runInTime(command, folder).catch((error: Error) => {
       if (error instanceof Unavailable) throw error
@@ -102,6 +104,7 @@ const remainingMs = (): number => UNTIL_SECONDS * 1000 - Date.now()
 
 function stateOf(folder: string): string {
   const hash = createHash('sha256')
+  if (!existsSync(folder)) return 'without-sources'
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }).sort(byPath)) {
     if (entry.isFile()) hash.update(entry.name).update(readFileSync(join(entry.parentPath, entry.name)))
   }
