@@ -8,7 +8,7 @@ import { storeLock } from '#features/catalogue/resolve/locks/store-lock.ts'
 import { listContainedExternals } from '#features/catalogue/resolve/queries.ts'
 import { isLoaderVersion } from '#features/catalogue/resolve/requests.ts'
 import { resolveItems } from '#features/catalogue/resolve/resolve-items.ts'
-import type { AnswerView, ItemView } from '#features/catalogue/resolve/views.ts'
+import type { AnswerView, ChosenView, ItemView } from '#features/catalogue/resolve/views.ts'
 import { listVisibleVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
 import type { PackReadRow } from '#features/community/packs/queries.ts'
 import { PACK_PROJECTS_MAX } from '#features/community/packs/requests.ts'
@@ -23,7 +23,7 @@ import { emptyState, note } from '#web/ui/parts/lists.ts'
 import { tagName } from '../names.ts'
 import { fittingSetups } from './fitting-setups.ts'
 import { launcherMenu } from './launcher-menu.ts'
-import { nameLink, row, section } from './pack-rows.ts'
+import { nameLink, packTable } from './pack-rows.ts'
 import { type PackState, packPath, packValues, readPack, type ShownPack } from './pack-state.ts'
 import { findEdited, saveForm } from './save-form.ts'
 import { settingsForm } from './settings-form.ts'
@@ -146,18 +146,20 @@ function packView(request: PageRequest, state: PackState, { pack, loaderVersions
     return html`<div class="sheet slip">${head}
 ${emptyState(page, empty)}</div>`
   }
-  return html`<div class="sheet slip">${head}
+  return html`<div class="welcome">${head}</div>
 ${state.projects.length >= PACK_PROJECTS_MAX && note(page, 'warn', html`<p>${language.t('site.pack.full', { count: PACK_PROJECTS_MAX })}</p>`)}
-${settingsForm(request, state, loaderVersions, saving.refusal)}
-${fitting}
+<div class="sheet split"><div class="list">
 ${itemList(page, pack)}
 ${requiredList(page, pack)}
 ${suggestedList(page, pack)}
 ${externalList(page, pack)}
+<p class="note-line"><a href="${pathTo(page, packPath({ ...state, projects: [], pack: '' }))}">${language.t('site.pack.clear')}</a></p>
+</div><aside class="stack" aria-label="${language.t('site.pack')}">
+<section class="stack"><h2 class="vh">${language.t('site.pack.settings')}</h2>${settingsForm(request, state, loaderVersions, saving.refusal)}</section>
+${fitting}
 ${packFiles(request, pack)}
 ${saveForm(request, state, saving)}
-<p><a href="${pathTo(page, packPath({ ...state, projects: [], pack: '' }))}">${language.t('site.pack.clear')}</a></p>
-</div>`
+</aside></div>`
 }
 
 /** The lines of reasons are too close to each other for links. */
@@ -179,17 +181,23 @@ function itemList(page: PageContext, pack: ShownPack): Part {
     const names = same.map(nameOf)
     const rest = packPath({ ...state, projects: state.projects.filter((name) => !names.includes(name)) })
     const named = pack.projects.get(item.project_id ?? '')?.name ?? own
-    const remove = html`<p><a class="soft" href="${pathTo(page, rest)}" aria-label="${language.t('site.pack.remove')} ${named}">${language.t('site.pack.remove')}</a></p>`
-    const name = nameLink(page, pack, item.project_id ?? own, item.version_id)
-    const content = html`${name}${outside(page, pack, item)}${failure(page, pack, item)}${remove}`
-    return row(page, pack, item.project_id ?? '', content)
+    const label = `${language.t('site.pack.remove')} ${named}`
+    const remove = html`<a class="button tight" href="${pathTo(page, rest)}" title="${label}" aria-label="${label}">${icon(page, 'x')}</a>`
+    const projectId = item.project_id ?? own
+    const more = html`${outside(page, pack, item)}${failure(page, pack, item)}`
+    return { projectId, chosen: chosenOf(pack, item), more, act: remove }
   })
-  return section(language.t('site.count.project', { count: rows.length }), rows)
+  return packTable(page, pack, language.t('site.count.project', { count: rows.length }), rows)
 }
 
-function outside(page: PageContext, { answer }: ShownPack, { version_id }: ItemView): Part {
-  const chosen = answer.chosen.find((each) => each.version_id === version_id)
-  return chosen?.outside_filter === true && html` <span class="soft">${page.language.t('site.pack.outside')}</span>`
+const chosenOf = ({ answer }: ShownPack, { version_id }: ItemView): ChosenView | undefined =>
+  answer.chosen.find((each) => each.version_id === version_id)
+
+function outside(page: PageContext, pack: ShownPack, item: ItemView): Part {
+  return (
+    chosenOf(pack, item)?.outside_filter === true &&
+    html` <span class="soft">${page.language.t('site.pack.outside')}</span>`
+  )
 }
 
 /** Says why an item has no version, with both sides of a conflict. */
@@ -218,31 +226,32 @@ function requiredList(page: PageContext, pack: ShownPack): Part {
   const requested = new Set(pack.answer.items.map(({ project_id }) => project_id))
   const rows = pack.answer.chosen
     .filter(({ project_id }) => !requested.has(project_id))
-    .map(({ project_id, version_id, required_by }) => {
+    .map((chosen) => {
+      const { project_id: projectId, required_by } = chosen
       const requirer = pack.versions.get(required_by[0] ?? '')
       const by =
         requirer !== undefined &&
         html` <span class="soft">${language.rich('site.pack.required-by', { name: html`<bdi>${pack.projects.get(requirer.project_id)?.name}</bdi>` })}</span>`
-      return row(page, pack, project_id, html`${nameLink(page, pack, project_id, version_id)}${by}`)
+      return { projectId, chosen, more: by }
     })
-  return section(language.t('site.pack.required'), rows)
+  return packTable(page, pack, language.t('site.pack.required'), rows)
 }
 
 function suggestedList(page: PageContext, pack: ShownPack): Part {
   const { language } = page
   const { state, answer } = pack
-  const rows = answer.suggested.slice(0, 20).map(({ project_id }) => {
-    const more = packPath({ ...state, projects: [...state.projects, project_id] })
-    const name = pack.projects.get(project_id)?.name ?? project_id
-    const add = html`<p><a class="soft" href="${pathTo(page, more)}" aria-label="${language.t('site.pack.add-one')} ${name}">${language.t('site.pack.add-one')}</a></p>`
-    return row(page, pack, project_id, html`${nameLink(page, pack, project_id)}${add}`)
+  const rows = answer.suggested.slice(0, 20).map(({ project_id: projectId }) => {
+    const href = packPath({ ...state, projects: [...state.projects, projectId] })
+    const name = pack.projects.get(projectId)?.name ?? projectId
+    const act = html`<a class="button tight" href="${pathTo(page, href)}" aria-label="${language.t('site.pack.add-one')} ${name}">${icon(page, 'plus')}${language.t('site.pack.add-one')}</a>`
+    return { projectId, act }
   })
-  return section(language.t('site.pack.optional'), rows)
+  return packTable(page, pack, language.t('site.pack.optional'), rows)
 }
 
 function externalList(page: PageContext, pack: ShownPack): Part {
-  const rows = pack.external.map((name) => row(page, pack, '', html`<bdi>${name}</bdi>`))
-  return section(page.language.t('site.pack.external'), rows)
+  const rows = pack.external.map((name) => ({ projectId: '', name: html`<bdi>${name}</bdi>` }))
+  return packTable(page, pack, page.language.t('site.pack.external'), rows)
 }
 
 /** Names everything without which players cannot use the pack. */
@@ -278,14 +287,13 @@ function packFiles({ page, deps }: PageRequest, pack: ShownPack): Part {
   const lock = `/v3/lock/${answer.lock}`
   const hasMrpack = !lacks.gameVersion && !lacks.loader && !lacks.loaderVersion
   const mrpack = hasMrpack
-    ? html`<p><a class="button main" href="${pathTo(page, `${lock}.mrpack`)}" download>${icon(page, 'download')}${language.t('site.pack.mrpack')}</a></p>${launcherMenu(page, deps, { url: `${site.url}${lock}.mrpack`, types: ['modpack'] })}`
+    ? html`<a class="button main" href="${pathTo(page, `${lock}.mrpack`)}" download>${icon(page, 'download')}${language.t('site.pack.mrpack')}</a>${launcherMenu(page, deps, { url: `${site.url}${lock}.mrpack`, types: ['modpack'] })}`
     : null
   const copy = html`<button class="tight" type="button" data-copy="packwiz" data-done="${language.t('copied')}" hidden>${language.t('copy')}<span class="vh"> ${language.t('site.pack.packwiz')}</span></button>`
-  return html`<section class="needed stack"><h2>${language.t(missing.length === 0 ? 'site.pack.ready' : 'site.pack.stored')}</h2>
+  return html`<section class="get"><h2>${language.t(missing.length === 0 ? 'site.pack.ready' : 'site.pack.stored')}</h2>
 ${warning}
 ${mrpack}
-<p>${language.t('site.pack.packwiz')}: <code id="packwiz">${site.url}${lock}/pack.toml</code> ${copy}</p>
-<p><a href="${pathTo(page, `${lock}/server.zip`)}" rel="nofollow" download>${language.t('site.pack.server')}</a></p>
-<p><a href="${pathTo(page, lock)}">${language.t('site.pack.json')}</a></p>
+<p class="small long">${language.t('site.pack.packwiz')}: <code id="packwiz">${site.url}${lock}/pack.toml</code> ${copy}</p>
+<p><a class="lone" href="${pathTo(page, `${lock}/server.zip`)}" rel="nofollow" download>${icon(page, 'archive')}${language.t('site.pack.server')}</a> <a class="lone" href="${pathTo(page, lock)}">${icon(page, 'code')}${language.t('site.pack.json')}</a></p>
 <p class="small soft">${language.t('site.pack.kept')}</p></section>`
 }

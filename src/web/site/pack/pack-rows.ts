@@ -1,38 +1,65 @@
 // Lists of the projects and versions of a pack.
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
+import type { ChosenView } from '#features/catalogue/resolve/views.ts'
 import type { VersionView } from '#features/catalogue/versions/views.ts'
+import { sidesOf } from '#ports/search-index/sides.ts'
 import { projectPath, versionPath } from '#web/kit/paths.ts'
+import { fileSize } from '#web/ui/format.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
 import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { tile } from '../lists/rows.ts'
+import { runsOn } from '../names.ts'
 
 type Named = { projects: ReadonlyMap<string, ProjectView>; versions: ReadonlyMap<string, VersionView> }
 
-export function section(title: string, rows: readonly Markup[]): Part {
-  return (
-    rows.length > 0 &&
-    html`<section class="needed"><h2>${title}</h2>
-<ul class="named">
-${rows}</ul></section>`
+/** A row of the table. `chosen`: the version that the pack contains. */
+export type PackItem = {
+  projectId: string
+  chosen?: ChosenView | undefined
+  /** Name instead of that of the project. */
+  name?: Part
+  /** Lines below the name. */
+  more?: Part
+  /** Link or button at the end of the row. */
+  act?: Part
+}
+
+/** Renders a table of projects with version, side and size; nothing without projects. */
+export function packTable(page: PageContext, named: Named, title: string, items: readonly PackItem[]): Part {
+  if (items.length === 0) return null
+  const { language } = page
+  const hasVersions = items.some(({ chosen }) => chosen !== undefined)
+  const heads = hasVersions
+    ? html`<th scope="col">${language.t('site.version')}</th><th scope="col">${language.t('site.size')}</th><th scope="col">${language.t('site.facet.e')}</th>`
+    : null
+  const hasActs = items.some(({ act }) => act !== undefined)
+  const acts = hasActs && html`<th scope="col"><span class="vh">${language.t('site.pack.change')}</span></th>`
+  const cells = ({ projectId, chosen }: PackItem) => {
+    if (!hasVersions) return null
+    const number = named.versions.get(chosen?.version_id ?? '')?.version_number
+    const types = named.projects.get(projectId)?.project_types ?? []
+    const { client_side: client, server_side: server } = sidesOf(types, chosen?.environment[0] ?? null)
+    const size = chosen?.file == null ? null : fileSize(language, chosen.file.size)
+    return html`<td class="long"><bdi>${number}</bdi></td><td class="num small">${size}</td><td class="soft small">${runsOn(language, client, server)}</td>`
+  }
+  const rows = items.map(
+    (item) =>
+      html`<tr><th scope="row" class="people"><div>${pictureOf(page, named, item.projectId)}<div>${item.name ?? nameLink(page, named, item.projectId, item.chosen?.version_id)}${item.more}</div></div></th>${cells(item)}${hasActs && html`<td class="file">${item.act}</td>`}</tr>
+`,
   )
+  return html`<section class="scroll"><div class="section-head"><h2>${title}</h2></div>
+<table class="versions folds"><thead><tr><th scope="col">${language.t('site.pack.project')}</th>${heads}${acts}</tr></thead><tbody>
+${rows}</tbody></table></section>`
 }
 
-export function row(
-  page: PageContext,
-  { projects }: Pick<Named, 'projects'>,
-  projectId: string,
-  content: Part,
-): Markup {
+function pictureOf(page: PageContext, { projects }: Named, projectId: string): Markup {
   const project = projects.get(projectId)
-  const picture =
-    project === undefined
-      ? html`<span class="tile">${icon(page, 'file')}</span>`
-      : tile(page, { iconUrl: project.icon_url, rawUrl: project.raw_icon_url }, 36, false)
-  return html`<li>${picture}<div>${content}</div></li>
-`
+  return project === undefined
+    ? html`<span class="tile">${icon(page, 'file')}</span>`
+    : tile(page, { iconUrl: project.icon_url, rawUrl: project.raw_icon_url }, 36, false)
 }
 
-/** Links to a version of a project if there is one, otherwise to the project. One link, because a short number would be too small. */
+/** Links to a version of a project if there is one, otherwise to the project. */
 export function nameLink(
   page: PageContext,
   { projects, versions }: Named,
@@ -45,6 +72,12 @@ export function nameLink(
   const path = projectPath(project)
   // By its ID, because several versions can have the number.
   const href = version === undefined ? path : versionPath(path, { id: version.id, version_number: '' })
-  const number = version !== undefined && html` <span class="soft"><bdi>${version.version_number}</bdi></span>`
-  return html`<a href="${pathTo(page, href)}"><bdi>${project.name}</bdi>${number}</a>`
+  return html`<a href="${pathTo(page, href)}"><bdi>${project.name}</bdi></a>`
+}
+
+/** Shows the icons of the first projects of a pack as one image. */
+export function packCover(page: PageContext, { projects }: Pick<Named, 'projects'>, ids: readonly string[]): Markup {
+  const icons = ids.flatMap((id) => projects.get(id)?.icon_url ?? []).slice(0, 4)
+  const images = icons.map((url) => html`<img src="${url}" alt="" width="48" height="48">`)
+  return html`<span class="tile${icons.length > 0 && ' cover'}${icons.length > 1 && ' many'}">${icons.length === 0 ? icon(page, 'package') : images}</span>`
 }

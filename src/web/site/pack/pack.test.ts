@@ -165,7 +165,7 @@ test('a project that the address names twice is in the pack once, and is removed
   const path = `/pack?${query('engine', 'map')}`.replace('&loader', `%2C${made.projects['engine']?.slug}&loader`)
   const body = await page(path)
   assert.match(body, /<h2>2 projects<\/h2>/)
-  const rest = /href="([^"]+)" aria-label="Remove engine"/.exec(body)?.[1]?.replaceAll('&amp;', '&')
+  const rest = /href="([^"]+)" title="Remove engine"/.exec(body)?.[1]?.replaceAll('&amp;', '&')
   const without = await page(rest ?? assert.fail('no link'))
   assert.ok(without.includes('Remove map') && !without.includes('Remove engine'))
 })

@@ -7,7 +7,7 @@ import type { PersonalPart, Reader } from '#web/kit/personal-parts.ts'
 import { noticeOf, type PageRequest } from '#web/kit/request.ts'
 import type { ShownPage } from '#web/kit/send-page.ts'
 import { countOf, fileSize, timeAgo } from '#web/ui/format.ts'
-import { attributes, html, type Markup, type Part } from '#web/ui/html.ts'
+import { html, type Markup, type Part } from '#web/ui/html.ts'
 import type { IconName } from '#web/ui/icons.ts'
 import type { MessageKey } from '#web/ui/languages.ts'
 import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
@@ -17,7 +17,7 @@ import { breadcrumbs, note, tabs } from '#web/ui/parts/lists.ts'
 import { fieldTexts, tile } from '../lists/rows.ts'
 import { hueClass, releasesIn, setupName, tagName, tagNames, typesName } from '../names.ts'
 import { launcherMenu } from '../pack/launcher-menu.ts'
-import { copyButton } from '../version/version-parts.ts'
+import { copyButton, shareButton } from '../version/version-parts.ts'
 import { cardOf } from './card.ts'
 import { mirroredFrom } from './mirrored-from.ts'
 import { type Offer, primaryFile } from './offer.ts'
@@ -176,8 +176,7 @@ function iconButtons(page: PageContext, { id, name }: ProjectData['view'], path:
   const { language } = page
   const button = (path: string, name: IconName, label: string) =>
     html`<a class="button" href="${pathTo(page, path)}" title="${label}">${icon(page, name)}<span class="vh">${label}</span></a>`
-  const share = language.t('site.share', { name })
-  return html`${button(`${path}/versions.atom`, 'rss', language.t('site.feed.versions', { name }))}<button${attributes({ type: 'button', 'data-share': name, 'data-done': language.t('site.share.copied'), 'data-shared': language.t('site.share.done'), title: share, hidden: true })}>${icon(page, 'share')}<span class="vh" role="status">${share}</span></button>${button(reportPath('project', id), 'flag', language.t('site.report.title', { name }))}`
+  return html`${button(`${path}/versions.atom`, 'rss', language.t('site.feed.versions', { name }))}${shareButton(page, { name })}${button(reportPath('project', id), 'flag', language.t('site.report.title', { name }))}`
 }
 
 type Followed = { id: string; path: string }

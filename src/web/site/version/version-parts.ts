@@ -3,8 +3,8 @@ import { listSharedNumbers } from '#features/catalogue/versions/lookup/version-l
 import type { VersionView } from '#features/catalogue/versions/views.ts'
 import { versionPath } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
-import { html, type Markup, type Part } from '#web/ui/html.ts'
-import { type PageContext, pathTo } from '#web/ui/page-context.ts'
+import { attributes, html, type Markup, type Part } from '#web/ui/html.ts'
+import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { badge, note } from '#web/ui/parts/lists.ts'
 import type { ProjectData } from '../project/project-data.ts'
 
@@ -61,4 +61,12 @@ export async function loadVersionPaths({ deps }: PageRequest, { path, project }:
 /** Shows a button that copies the text of the element with this ID. A script shows the button. */
 export function copyButton({ language }: PageContext, { id, what }: { id: string; what: string }): Markup {
   return html`<button class="tight" type="button" data-copy="${id}" data-done="${language.t('copied')}" hidden>${language.t('copy')}<span class="vh"> ${what}</span></button>`
+}
+
+/** Shows the button that shares or copies the address of the page. A script shows the button if the browser can share. */
+export function shareButton(page: PageContext, { name }: { name: string }): Markup {
+  const { t } = page.language
+  const title = t('site.share', { name })
+  const texts = { 'data-share': name, 'data-done': t('site.share.copied'), 'data-shared': t('site.share.done') }
+  return html`<button${attributes({ type: 'button', ...texts, title, hidden: true })}>${icon(page, 'share')}<span class="vh" role="status">${title}</span></button>`
 }

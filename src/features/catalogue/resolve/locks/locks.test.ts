@@ -237,10 +237,8 @@ test('a packwiz pack leads from its address to every file, with the right hashes
     const described = parse(metatext) as Record<string, Record<string, string>>
     const download = await t.anyone.get(new URL(described['download']?.['url'] ?? '').pathname)
     assert.equal(digest('sha512', download.rawPayload), described['download']?.['hash'])
-    const update = described['update']?.['modrinth'] as unknown as Record<string, string>
-    const project = Object.values(made.projects).find(({ id }) => id === update['mod-id'])
-    assert.ok(project && file.includes(project.slug), file)
-    assert.equal((await t.anyone.get(`/v3/version/${update['version']}`)).json().project_id, project.id)
+    // The updaters of packwiz would ask another host than this instance.
+    assert.equal(described['update'], undefined)
     if (file.includes('lantern')) assert.equal(described['side'], 'client')
   }
   const { loader_version: _, ...without } = PACK

@@ -12,7 +12,7 @@ function toml(text: string): string {
 
 const sha256 = (text: string): string => hash('sha256', text)
 
-/** A file in a pack. `source`: the project and the version that contain the file. */
+/** A file in a pack. */
 export type Described = {
   name: string
   /** Relative to the folder of the description. */
@@ -20,28 +20,23 @@ export type Described = {
   side: 'both' | 'client' | 'server'
   url: string
   sha512: string
-  source?: { projectId: string; versionId: string }
 }
 
 /**
- * Returns the description of a file. Programs find the project and the version in the section `update`; packwiz accepts
- * only the names of updaters that it knows, and the updater of this name reads the API that Depot has.
+ * Returns the description of a file. It has no section `update`: packwiz accepts only the names of updaters that it knows,
+ * and each of these reads the API of a fixed host, not of this instance.
  */
-export function writeDescription({ name, filename, side, url, sha512, source }: Described): string {
+export function writeDescription({ name, filename, side, url, sha512 }: Described): string {
   const lines = [`name = ${toml(name)}`, `filename = ${toml(filename)}`, `side = "${side}"`]
   const download = ['[download]', `url = ${toml(url)}`, 'hash-format = "sha512"', `hash = "${sha512}"`]
-  const update =
-    source === undefined
-      ? []
-      : ['', '[update.modrinth]', `mod-id = "${source.projectId}"`, `version = "${source.versionId}"`]
-  return `${[...lines, '', ...download, ...update].join('\n')}\n`
+  return `${[...lines, '', ...download].join('\n')}\n`
 }
 
 /** Returns the description of a file of a lock. */
 export function writeMetafile(file: PackFile): string {
-  const { name, filename, url, sha512, client, server, projectId, versionId } = file
+  const { name, filename, url, sha512, client, server } = file
   const side = client === 'unsupported' ? 'server' : server === 'unsupported' ? 'client' : 'both'
-  return writeDescription({ name, filename, side, url, sha512, source: { projectId, versionId } })
+  return writeDescription({ name, filename, side, url, sha512 })
 }
 
 /** Path of the description of a file in the pack. */
