@@ -41,7 +41,7 @@ test('a list is limited to a type, and its totals remain those of everything', a
   assert.deepEqual(all.names.toSorted(), ['boats', 'lantern', 'meadow'])
   const mods = await shown(`${path}?type=mod`)
   assert.deepEqual(mods.names.toSorted(), ['boats', 'lantern'])
-  assert.match(mods.body, /<li>3 projects<\/li>/)
+  assert.match(mods.body, /3 projects<\/li>/)
   assert.match(mods.body, /<meta name="robots" content="noindex">/)
   assert.ok(mods.body.includes(`href="${path}?type=resourcepack"`))
   assert.doesNotMatch(mods.body, /type=plugin/, 'only types that the user has')
@@ -54,7 +54,7 @@ test('a list shows what is compatible with the setup, and leads to everything', 
   for (const path of [`/user/${owner.username}`, collection]) {
     const { names, body } = await shown(path, chosen)
     assert.deepEqual(names.toSorted(), ['lantern', 'meadow'], 'a resource pack runs on every loader')
-    assert.match(body, /<li>3 projects<\/li>/)
+    assert.match(body, /3 projects<\/li>/)
     assert.match(body, /For Fabric/)
     assert.ok(body.includes(`href="${path}?setup=any"`))
     assert.equal((await shown(`${path}?setup=any`, chosen)).names.length, 3)
@@ -62,6 +62,15 @@ test('a list shows what is compatible with the setup, and leads to everything', 
   await chosen.send('/mods', '/setup', { loader: 'quilt', return: '/mods' })
   const none = await shown(`/user/${owner.username}?type=mod`, chosen)
   assert.match(none.body, /Show all 3 projects/)
+})
+
+test('projects are in the order of their updates, or of their downloads', async () => {
+  const path = `/user/${owner.username}`
+  const { body, names } = await shown(path)
+  assert.deepEqual(names, ['meadow', 'boats', 'lantern'])
+  assert.match(body, /sort=downloads">Downloads</)
+  assert.equal((await shown(`${path}?sort=downloads`)).names.length, 3)
+  assert.doesNotMatch(body, /<span class="by">/, 'the page is that of the author')
 })
 
 test('a collection keeps the order of its owner', async () => {

@@ -1,5 +1,4 @@
 // The pages of users, organizations and collections.
-
 import type { FastifyReply } from 'fastify'
 import { isModerator } from '#features/basics/access/viewer.ts'
 import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
@@ -19,30 +18,25 @@ import { getCachedUser, listCachedUsers } from '#features/people/users/user-cach
 import { notFound } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { viewOf } from '#lib/text/json-bytes.ts'
-import { isSet } from '#web/kit/cookies.ts'
 import {
   collectionPath,
-  feedLinks,
   organizationPath,
   PATHS,
-  type ProjectType,
   reportPath,
   savedPackPath,
   userPath,
   withQuery,
 } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
-import type { ShownPage } from '#web/kit/send-page.ts'
-import { countOf, timeAgo } from '#web/ui/format.ts'
+import { dayText, timeAgo, wholeNumber } from '#web/ui/format.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
-import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
-import { badge, emptyState, face, note, pager, tabs } from '#web/ui/parts/lists.ts'
-import { hitList } from '../lists/rows.ts'
-import { hueClass, setupName, TYPE_ICONS, typesName } from '../names.ts'
+import { icon, pathTo } from '#web/ui/page-context.ts'
+import { badge, face, note } from '#web/ui/parts/lists.ts'
+import { roleName, setupName } from '../names.ts'
 import { packPath } from '../pack/pack-state.ts'
 import { peoplePanel } from '../project/project-panels.ts'
-import { setupForm } from '../setup-form.ts'
-import { loadSlice, type ProjectSlice, type SliceFilter, slicePath } from './project-slice.ts'
+import { detailsPanel, facts, linkPanel, profilePage } from './profile-page.ts'
+import { loadSlice } from './project-slice.ts'
 
 export async function showUser(request: PageRequest): Promise<FastifyReply> {
   const { deps, viewer, page, show, param, redirectPermanently, language } = request
@@ -56,20 +50,48 @@ export async function showUser(request: PageRequest): Promise<FastifyReply> {
   const role =
     user.role === 'developer' ? null : badge('good', language.t(`site.role.${user.role as 'moderator' | 'admin'}`))
   const service = user.service_of === undefined ? null : badge('good', language.t('organizations.services.badge'))
-  const aside = html`${linkPanel(
-    page,
-    language.t('site.organizations'),
-    organizations.map(({ name, slug, icon_url }) => ({ name, url: icon_url, path: organizationPath(slug) })),
-  )}
+  const teams = await listCachedTeams(
+    deps,
+    organizations.map(({ team_id }) => team_id),
+  )
+  const roleIn = (teamId: string) => teams.get(teamId)?.members.find(({ account_id }) => account_id === user.id)?.role
+  const projectCount = (count: number) => language.t('site.count.project', { count })
+  const aside = html`${detailsPanel(page, [
+    [language.t('site.joined.label'), dayText(language, new Date(user.created))],
+    projects.updated !== undefined && [
+      language.t('site.updated.last'),
+      timeAgo(language, new Date(projects.updated), page.now),
+    ],
+    [language.t('site.user-id'), html`<bdi>${user.id}</bdi>`],
+  ])}
+${linkPanel(
+  page,
+  language.t('site.organizations'),
+  organizations.map(({ name, slug, icon_url, team_id }) => {
+    const role = roleIn(team_id)
+    const about = role === undefined ? null : roleName(language, role)
+    return { name, url: icon_url, path: organizationPath(slug), about }
+  }),
+)}
 ${linkPanel(
   page,
   language.t('site.collections'),
-  collections.map(({ name, id, icon_url }) => ({ name, url: icon_url, path: collectionPath(id) })),
+  collections.map(({ name, id, icon_url, projects: listed }) => ({
+    name,
+    url: icon_url,
+    path: collectionPath(id),
+    about: projectCount(listed.length),
+  })),
 )}
 ${linkPanel(
   page,
   language.t('collections.packs.title'),
-  packs.map(({ name, slug }) => ({ name, url: null, path: savedPackPath(user.username, slug) })),
+  packs.map(({ name, slug, projects: listed, game_version: gameVersion, loader }) => ({
+    name,
+    url: null,
+    path: savedPackPath(user.username, slug),
+    about: html`${setupName(language, { gameVersion, loader: loader ?? '' })} · ${projectCount(listed.length)}`,
+  })),
 )}`
   return show(
     profilePage(request, {
@@ -114,7 +136,14 @@ export async function showOrganization(request: PageRequest): Promise<FastifyRep
       color: organization.color,
       head: html`${face({ name: organization.name, url: organization.icon_url, rawUrl: organization.raw_icon_url, isSquare: true, isLarge: true })}<div><h1 dir="auto">${organization.name}</h1><p class="what" dir="auto">${organization.description}</p>${facts(request, projects)}</div>`,
       projects,
-      aside: peoplePanel(page, { organization: undefined, members }),
+      aside: html`${detailsPanel(page, [
+        [page.language.t('site.people'), wholeNumber(page.language, members.length)],
+        projects.updated !== undefined && [
+          page.language.t('site.updated.last'),
+          timeAgo(page.language, new Date(projects.updated), page.now),
+        ],
+        [page.language.t('site.organization-id'), html`<bdi>${organization.id}</bdi>`],
+      ])}${peoplePanel(page, { organization: undefined, members })}`,
       edit: mayManage
         ? { path: `${organizationPath(cached.slug)}/settings`, label: page.language.t('site.organization.settings') }
         : undefined,
@@ -131,10 +160,10 @@ export async function showCollection(request: PageRequest): Promise<FastifyReply
   const collection = toCollectionView(deps.config)(row)
   const [owner] = await listCachedUsers(deps, [collection.user])
   const projects = await loadSlice(request, collection.projects, { isOrdered: true })
-  const by =
-    owner === undefined
-      ? null
-      : html`<p class="soft">${language.rich('site.by', { name: html`<a href="${pathTo(page, userPath(owner.username))}"><bdi>${owner.username}</bdi></a>` })}</p>`
+  const aside = html`${detailsPanel(page, [
+    [language.t('site.published'), dayText(language, new Date(collection.created))],
+    [language.t('site.updated'), timeAgo(language, new Date(collection.updated), page.now)],
+  ])}${owner !== undefined && linkPanel(page, language.t('people.owner'), [{ name: owner.username, url: viewOf(owner).avatar_url, path: userPath(owner.username), about: null, isRound: true }])}`
   const state =
     collection.status === 'listed'
       ? null
@@ -149,10 +178,10 @@ export async function showCollection(request: PageRequest): Promise<FastifyReply
       color: collection.color,
       isUnlisted: collection.status !== 'listed',
       before: state,
-      head: html`${face({ name: collection.name, url: collection.icon_url, rawUrl: collection.raw_icon_url, isSquare: true, isLarge: true })}<div><h1 dir="auto">${collection.name}</h1>${collection.description !== null && html`<p class="what" dir="auto">${collection.description}</p>`}${by}${facts(request, projects, undefined, collection.updated)}${collection.status !== 'private' && projects.total > 0 && archiveLink(request, id)}</div>`,
+      head: html`${face({ name: collection.name, url: collection.icon_url, rawUrl: collection.raw_icon_url, isSquare: true, isLarge: true })}<div><h1 dir="auto">${collection.name}</h1>${collection.description !== null && html`<p class="what" dir="auto">${collection.description}</p>`}${facts(request, projects)}${collection.status !== 'private' && projects.total > 0 && archiveLink(request, id)}</div>`,
       actions: projects.total > 0 && (await packLink(request, collection)),
       projects,
-      aside: null,
+      aside,
       edit:
         isModerator(viewer) || viewer?.id === collection.user
           ? { path: `${collectionPath(id)}/edit`, label: language.t('site.collection.edit') }
@@ -182,128 +211,4 @@ function archiveLink({ page, setup: { loader, gameVersion } }: PageRequest, id: 
     game_versions: gameVersion === '' ? undefined : JSON.stringify([gameVersion]),
   })
   return html`<p class="small"><a href="${pathTo(page, href)}" download>${page.language.t('site.get.all')}</a></p>`
-}
-
-/** Shows the totals of all projects, whatever the list is limited to. */
-function facts(
-  { page }: PageRequest,
-  { total, downloads, followers }: ProjectSlice,
-  joined?: string,
-  updated?: string,
-): Markup {
-  const { language } = page
-  return html`<ul class="facts-line"><li>${language.t('site.count.project', { count: total })}</li><li>${countOf(language, downloads)} ${language.t('site.downloads', { count: downloads })}</li><li>${countOf(language, followers)} ${language.t('site.followers', { count: followers })}</li>${joined !== undefined && html`<li>${language.rich('site.joined', { at: timeAgo(language, new Date(joined), page.now) })}</li>`}${updated !== undefined && html`<li>${language.rich('site.updated-at', { at: timeAgo(language, new Date(updated), page.now) })}</li>`}</ul>`
-}
-
-type Profile = {
-  path: string
-  name: string
-  kind: 'profile' | 'website'
-  /** See `ShownPage`. */
-  insiders: ReadonlySet<string>
-  about: string
-  color?: number | null
-  head: Markup
-  before?: Part
-  projects: ProjectSlice
-  aside: Part
-  structured: object
-  /** More buttons next to that for the feed. */
-  actions?: Part
-  isUnlisted?: boolean
-  /** Path of the form that reports the profile. */
-  report?: string
-  /** Link to the page where the viewer can edit the subject. */
-  edit?: { path: string; label: string } | undefined
-}
-
-/** Renders a profile with its projects. */
-function profilePage(request: PageRequest, of: Profile): ShownPage {
-  const { page, deps, language } = request
-  const { rows, current, last, filter } = of.projects
-  const hasAside = of.projects.total > 0 || (of.aside !== null && String(html`${of.aside}`).trim() !== '')
-  const isNarrowed = filter.type !== undefined || filter.ignoresSetup
-  const list = rows.length > 0 ? hitList({ page, taxonomy: deps.taxonomy }, rows) : emptyList(page, of)
-  return {
-    status: current > last ? 404 : 200,
-    title: of.name,
-    insiders: of.insiders,
-    ...(of.about === '' ? {} : { description: of.about.slice(0, 300) }),
-    canonical: of.path,
-    isUnlisted: of.isUnlisted === true || current > last || isNarrowed,
-    className: ['page', hueClass(of.color)].filter(Boolean).join(' '),
-    openGraph: { type: of.kind },
-    structuredData: [of.structured],
-    feeds: [
-      ...feedLinks(of.path, language.t('site.feed.list')),
-      ...feedLinks(`${of.path}/releases`, language.t('site.feed.releases')),
-    ],
-    body: html`${of.before}
-<div class="profile">${of.head}<div class="acts">${of.actions}${of.edit !== undefined && html`<a class="button" href="${pathTo(page, of.edit.path)}">${icon(page, 'cog')}${of.edit.label}</a>`}<a class="button" href="${pathTo(page, `${of.path}.atom`)}" title="${language.t('site.feed.list')}">${icon(page, 'rss')}<span class="vh">${language.t('site.feed.list')}</span></a>${of.report !== undefined && html`<a class="button" href="${pathTo(page, of.report)}" title="${language.t('site.report.title', { name: of.name })}">${icon(page, 'flag')}<span class="vh">${language.t('site.report.title', { name: of.name })}</span></a>`}</div></div>
-${of.projects.types.size > 1 && typeTabs(page, of)}
-<div class="sheet${hasAside && ' split'}">
-<div class="list">
-${head(page, of)}
-${list}
-${current <= last && pager(page, { current, last, href: (number) => pathTo(page, slicePath(of.path, filter, number)) })}
-</div>
-${hasAside && html`<aside aria-label="${language.t('site.about', { name: of.name })}">${of.projects.total > 0 && setupForm(request)}${of.aside}</aside>`}
-</div>`,
-  }
-}
-
-function typeTabs(page: PageContext, { path, projects }: Profile): Markup {
-  const { language } = page
-  const { filter, types, compatible } = projects
-  const tab = (type: ProjectType | undefined, count: number) => ({
-    href: pathTo(page, slicePath(path, { ...filter, type })),
-    label: type === undefined ? language.t('site.types.all') : typesName(language, type),
-    icon: type === undefined ? ('grid' as const) : TYPE_ICONS[type],
-    count,
-    isCurrent: type === filter.type,
-  })
-  return tabs(page, language.t('site.types'), [tab(undefined, compatible), ...[...types].map((entry) => tab(...entry))])
-}
-
-/** Shows how many projects are compatible with the setup, with a link to all. Shows nothing without a setup. */
-function head(page: PageContext, { path, projects }: Profile): Part {
-  const { language } = page
-  const { filter, matching } = projects
-  if (!isSet(filter.setup)) return null
-  const setup = language.t('site.for', { setup: setupName(language, filter.setup) })
-  const title = filter.type === undefined ? 'site.count.project' : (`site.count.${filter.type}` as const)
-  return html`<div class="results-head"><h2>${language.t(title, { count: matching })}</h2><p class="picked"><a href="${pathTo(page, slicePath(path, { ...filter, ignoresSetup: true }))}"><span class="vh">${language.t('site.remove')} </span>${setup} ${icon(page, 'x')}</a></p></div>`
-}
-
-function emptyList(page: PageContext, { path, projects }: Profile): Markup {
-  const { language } = page
-  const { current, last, filter, total } = projects
-  const all: SliceFilter = { ...filter, type: undefined, ignoresSetup: isSet(filter.setup) || filter.ignoresSetup }
-  return emptyState(page, {
-    icon: 'package',
-    title: language.t(current > last ? 'site.list.no-page' : total > 0 ? 'site.list.nothing' : 'site.no-projects'),
-    ...(total > 0
-      ? {
-          action: html`<p><a class="button" href="${pathTo(page, slicePath(path, all))}">${language.t('site.profile.all', { count: total })}</a></p>`,
-        }
-      : {}),
-  })
-}
-
-/** Renders links with their icons. */
-function linkPanel(
-  page: PageContext,
-  title: string,
-  links: readonly { name: string; url: string | null; path: string }[],
-): Part {
-  if (links.length === 0) return null
-  const items = links.map(
-    ({
-      name,
-      url,
-      path,
-    }) => html`<li>${face({ name, url, isSquare: true })}<span><a href="${pathTo(page, path)}"><bdi>${name}</bdi></a></span></li>
-`,
-  )
-  return html`<section class="panel"><h2>${title}</h2><ul class="people">${items}</ul></section>`
 }

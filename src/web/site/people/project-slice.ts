@@ -19,8 +19,13 @@ import type { ProjectRow } from '../lists/rows.ts'
 
 const PER_PAGE = 20
 
-/** The limits of the list of a profile. */
+/** The orders of the projects of a user or an organization; the first is the default. */
+export const SORTS = ['updated', 'downloads'] as const
+
+/** The limits and the order of the list of a profile. */
 export type SliceFilter = {
+  /** Undefined if the list has the order of its owner. */
+  sort: (typeof SORTS)[number] | undefined
   type: ProjectType | undefined
   /** Empty if the URL ignores the setup. */
   setup: Setup
@@ -42,33 +47,39 @@ export type ProjectSlice = {
   total: number
   downloads: number
   followers: number
+  /** Time of the newest update of all projects; undefined without projects. */
+  updated: string | undefined
 }
 
-type Facts = Pick<ProjectView, 'id' | 'project_types' | 'downloads' | 'followers'>
+type Facts = Pick<ProjectView, 'id' | 'project_types' | 'downloads' | 'followers' | 'updated'>
 type Item = { project: CachedProject; view: Facts }
 
 /** The fields by which all projects are counted and ordered. Reading the texts of thousands of projects is slow. */
 const FACTS: DerivedForm<CachedProject, Facts> = {
   derive: (project) => {
-    const { id, project_types, downloads, followers } = viewOf(project)
-    return { id, project_types, downloads, followers }
+    const { id, project_types, downloads, followers, updated } = viewOf(project)
+    return { id, project_types, downloads, followers, updated }
   },
   sizeOf: () => 300,
 }
 
-/** Loads one page of these projects, without projects that are hidden from the viewer. Default order: by downloads. */
+/** Loads one page of these projects, without projects that are hidden from the viewer. `isOrdered`: whether to keep the order of the IDs. */
 export async function loadSlice(
   request: PageRequest,
   ids: readonly string[],
   { isOrdered = false }: { isOrdered?: boolean } = {},
 ): Promise<ProjectSlice> {
   const { deps, viewer } = request
-  const filter = readSliceFilter(request)
+  const filter = { ...readSliceFilter(request), ...(isOrdered ? { sort: undefined } : {}) }
   const all = await convertInPieces(await listVisibleProjects(deps, viewer, ids), (project) => ({
     project,
     view: projectForm(deps, project, FACTS),
   }))
-  if (!isOrdered) all.sort((a, b) => b.view.downloads - a.view.downloads)
+  // Times of one format, so that their texts have their order.
+  const byUpdate = (a: Item, b: Item) =>
+    a.view.updated < b.view.updated ? 1 : a.view.updated > b.view.updated ? -1 : 0
+  if (filter.sort === 'updated') all.sort(byUpdate)
+  if (filter.sort === 'downloads') all.sort((a, b) => b.view.downloads - a.view.downloads)
   const compatible = await listCompatible(request, all, filter.setup)
   const matching = compatible.filter(
     ({ view }) => filter.type === undefined || view.project_types.includes(filter.type),
@@ -94,12 +105,14 @@ export async function loadSlice(
     total: all.length,
     downloads: all.reduce((sum, { view }) => sum + view.downloads, 0),
     followers: all.reduce((sum, { view }) => sum + view.followers, 0),
+    updated: all.toSorted(byUpdate)[0]?.view.updated,
   }
 }
 
 function readSliceFilter({ deps, query, setup }: PageRequest): SliceFilter {
   const ignoresSetup = query('setup') === 'any'
   return {
+    sort: SORTS.find((sort) => sort === query('sort')) ?? SORTS[0],
     type: offeredTypes(deps.taxonomy).find((type) => type === query('type')),
     setup: ignoresSetup ? NO_SETUP : setup,
     ignoresSetup,
@@ -107,8 +120,13 @@ function readSliceFilter({ deps, query, setup }: PageRequest): SliceFilter {
 }
 
 /** Returns the path of a profile with a filter. */
-export function slicePath(path: string, { type, ignoresSetup }: SliceFilter, page = 1): string {
-  return withQuery(path, { type, setup: ignoresSetup ? 'any' : '', page: page === 1 ? '' : String(page) })
+export function slicePath(path: string, { type, ignoresSetup, sort }: SliceFilter, page = 1): string {
+  return withQuery(path, {
+    type,
+    sort: sort === SORTS[0] ? '' : sort,
+    setup: ignoresSetup ? 'any' : '',
+    page: page === 1 ? '' : String(page),
+  })
 }
 
 /** A project is compatible if one version fits both the game version and the loader. */
