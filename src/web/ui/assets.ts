@@ -31,6 +31,7 @@ const STYLE_PARTS = {
   ],
   'video.css': ['video'],
   'gallery.css': ['gallery'],
+  'codes.css': ['codes'],
   'work.css': ['work/frame', 'work/tables', 'work/inputs', 'work/review', 'work/figures'],
 } as const
 /** Parts of each script, by folder. The first part is shared; each other part, of one file or several, has its own scope. */
@@ -79,6 +80,7 @@ const FILES = [
   'account.js',
   'editor.js',
   'gallery.css',
+  'codes.css',
   'gallery.js',
 ] as const
 export type AssetName = (typeof FILES)[number]

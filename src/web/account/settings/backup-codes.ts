@@ -26,7 +26,7 @@ export const BACKUP_CODES = {
 /** Shows new codes in the response to a form, which is not stored, with buttons that copy and print them. */
 export function showBackupCodes(request: OwnRequest, codes: readonly string[], done: MessageKey): FastifyReply {
   const { page, account, t } = request
-  const body = html`<section class="section">
+  const body = html`<link rel="stylesheet" href="${assetHref(page, 'codes.css')}"><section class="section">
 ${note(page, 'good', html`<p>${t(done)}</p>`, { role: 'status' })}
 <p>${t('backup-codes.text')}</p>
 <p class="strong">${t('backup-codes.owner', { username: account.username, site: page.site.name })}</p>

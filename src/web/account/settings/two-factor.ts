@@ -14,7 +14,7 @@ import { checkValues, type FormRefusal } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { html } from '#web/ui/html.ts'
-import { pathTo } from '#web/ui/page-context.ts'
+import { assetHref, pathTo } from '#web/ui/page-context.ts'
 import { form, hiddenField } from '#web/ui/parts/fields.ts'
 import { showSettings } from '../account-layout.ts'
 import { codeField } from '../sign-in/sign-in-views.ts'
@@ -60,7 +60,7 @@ function showSetUp(request: OwnRequest, setUp: TwoFactorSetUp, refusal?: FormRef
 ${codeField(page, t('two-factor.code'), { refusal })}
 <div class="row"><button class="main" name="do" value="enable">${t('two-factor.turn-on')}</button><a href="${path}">${t('two-factor.leave-off')}</a></div>`
   const link = (chunks: Parameters<typeof html>[1]) => html`<a href="${setUp.uri}">${chunks}</a>`
-  const body = html`<section class="section">
+  const body = html`<link rel="stylesheet" href="${assetHref(page, 'codes.css')}"><section class="section">
 <p>${t('two-factor.scan')}</p>
 <div class="set-up">
 <svg class="qr" role="img" aria-label="${t('two-factor.picture')}" viewBox="0 0 ${side} ${side}" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h${side}v${side}H0z"/><path fill="#000" d="${darkPath}"/></svg>

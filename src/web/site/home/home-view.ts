@@ -12,7 +12,7 @@ import { timeAgo, wholeNumber } from '#web/ui/format.ts'
 import { attributes, html, type Markup, type Part } from '#web/ui/html.ts'
 import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { face } from '#web/ui/parts/lists.ts'
-import { hitList, type ProjectRow } from '../lists/rows.ts'
+import { hitGrid, hitList, type ProjectRow } from '../lists/rows.ts'
 import { setupName, TYPE_ICONS, typesName } from '../names.ts'
 import { setupForm } from '../setup-form.ts'
 import { channelBadge } from '../version/version-parts.ts'
@@ -44,7 +44,7 @@ export function homeView(request: PageRequest, home: Home): Markup {
 ${kinds(page, home.types)}
 </div>
 <div class="home-grid"><div class="home-lists">${request.personal(followedPart)}
-${projectSection(request, { id: 'rising', title: language.t('home.rising'), rows: trending })}
+${projectSection(request, { id: 'rising', title: language.t('home.rising'), rows: trending, isGrid: true })}
 ${projectSection(request, { id: 'downloads', title: language.t('home.downloads'), rows: popular, href: sortedBy('downloads') })}</div>
 <div class="home-side"><div class="home-setup">${setupForm(request)}</div>
 ${releases.length > 0 && sideSection(page, { id: 'releases', title: newIn, href: sortedBy('updated'), items: releases.map((release) => releaseItem(page, release)) })}
@@ -68,11 +68,14 @@ function heading(page: PageContext, { id, title, href }: Heading): Markup {
   return html`<div class="section-head"><h2 id="by-${id}">${title}</h2>${href !== undefined && html`<a href="${pathTo(page, href)}">${page.language.t('home.all')}<span class="vh">: ${title}</span></a>`}</div>`
 }
 
-function projectSection({ page, deps }: PageRequest, of: Heading & { rows: readonly ProjectRow[] }): Part {
+function projectSection(
+  { page, deps }: PageRequest,
+  of: Heading & { rows: readonly ProjectRow[]; isGrid?: boolean },
+): Part {
   if (of.rows.length === 0) return null
   return html`<section class="sheet" aria-labelledby="by-${of.id}">
 ${heading(page, of)}
-${hitList({ page, taxonomy: deps.taxonomy }, of.rows, 'h3')}
+${(of.isGrid === true ? hitGrid : hitList)({ page, taxonomy: deps.taxonomy }, of.rows, 'h3')}
 </section>`
 }
 

@@ -72,12 +72,14 @@ function imageOf({ featured_gallery, gallery }: Hit): Pick<ProjectRow, 'imageUrl
 
 export function rowOfProject(project: JsonOf<ProjectView>): ProjectRow {
   const view = viewOf(project)
+  const image = view.gallery.find(({ featured }) => featured) ?? view.gallery[0]
   return {
     id: view.id,
     path: projectPath(view),
     name: view.name,
     summary: view.summary,
     iconUrl: view.icon_url,
+    ...(image === undefined ? {} : { imageUrl: image.url }),
     color: view.color,
     downloads: view.downloads,
     followers: view.followers,
@@ -185,22 +187,20 @@ export function hitList(drawing: Drawing, rows: readonly ProjectRow[], heading?:
 ${rows.map((row, index) => hitRow(drawing, row, index, heading))}</ol>`
 }
 
-/** Shows projects as a grid of gallery images, or of icons if a project has no image. */
-export function hitGrid({ page, taxonomy }: Drawing, rows: readonly ProjectRow[]): Markup {
+/** Shows projects as a grid of gallery images with icons, or only of icons if a project has no image. */
+export function hitGrid({ page, taxonomy }: Drawing, rows: readonly ProjectRow[], heading: 'h2' | 'h3' = 'h2'): Markup {
   const { language } = page
   const cards = rows.map((row, index) => {
     const range = versionRange(taxonomy, row.gameVersions)
     const lazy = attributes({ loading: index > 5 && 'lazy' })
-    const picture =
-      row.imageUrl === undefined
-        ? tile(page, row, 81, index < 6)
-        : html`<img src="${row.imageUrl}" alt="" width="350" height="197"${lazy}>`
+    const picture = html`${row.imageUrl !== undefined && html`<img src="${row.imageUrl}" alt="" width="350" height="197"${lazy}>`}${tile(page, row, 81, index < 6)}`
+    const name = html`<a href="${pathTo(page, row.path)}"><bdi>${row.name}</bdi></a>${channelBadge(page, row)}`
     const by =
       row.by !== undefined &&
       html`<p class="by">${language.rich('site.by', { name: html`<a href="${pathTo(page, row.by.path)}"><bdi>${row.by.name}</bdi></a>` })}</p>`
     return html`<li><article${attributes({ class: ['card', hueClass(row.color)].filter(Boolean).join(' ') })}>
 <div class="picture">${picture}</div>
-<h2><a href="${pathTo(page, row.path)}"><bdi>${row.name}</bdi></a>${channelBadge(page, row)}</h2>
+${heading === 'h2' ? html`<h2>${name}</h2>` : html`<h3>${name}</h3>`}
 ${by}
 <p class="what" dir="auto">${row.summary}</p>
 <p class="soft small">${countOf(language, row.downloads)} ${language.t('site.downloads', { count: row.downloads })}${range !== undefined && ` · ${range}`}</p>

@@ -14,11 +14,7 @@ import { setupForm } from '../setup-form.ts'
 import { type ProjectSlice, type SliceFilter, SORTS, slicePath } from './project-slice.ts'
 
 /** Shows the totals of all projects, whatever the list is limited to. */
-export function facts(
-  { page }: PageRequest,
-  { total, downloads, followers }: ProjectSlice,
-  joined?: string,
-): Markup {
+export function facts({ page }: PageRequest, { total, downloads, followers }: ProjectSlice, joined?: string): Markup {
   const { language } = page
   const count = (name: IconName, text: Part) => html`<li>${icon(page, name)} ${text}</li>`
   return html`<ul class="facts-line">${count('box', language.t('site.count.project', { count: total }))}${count('download', html`${countOf(language, downloads)} ${language.t('site.downloads', { count: downloads })}`)}${count('heart', html`${countOf(language, followers)} ${language.t('site.followers', { count: followers })}`)}${joined !== undefined && count('calendar', language.rich('site.joined', { at: timeAgo(language, new Date(joined), page.now) }))}</ul>`

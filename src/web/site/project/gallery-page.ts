@@ -56,7 +56,7 @@ function allImages(page: PageContext, data: ProjectData, images: readonly Item[]
     return html`<li><figure>${videoCard({ image, name, shown }) ?? html`<a${link}>${shown}</a>`}${caption(image)}</figure></li>
 `
   })
-  return html`${videoStyle(page, images)}<link rel="stylesheet" href="${assetHref(page, 'gallery.css')}"><ul class="gallery"${fullScreen(page, images)}>${items}</ul>`
+  return html`${styles(page, images)}<ul class="gallery"${fullScreen(page, images)}>${items}</ul>`
 }
 
 /** Returns the texts of the script that opens an image in the whole window. Videos are played in their place. */
@@ -89,8 +89,8 @@ function videoCard({ image, name, shown }: { image: Item; name: string; shown: M
   return html`<a${attributes(link)}>${shown}<span dir="auto">${name} (${video.host}.com)</span></a>`
 }
 
-const videoStyle = (page: PageContext, images: readonly Item[]): Markup | false =>
-  images.some(({ video }) => video !== null) && html`<link rel="stylesheet" href="${assetHref(page, 'video.css')}">`
+const styles = (page: PageContext, images: readonly Item[]): Markup =>
+  html`<link rel="stylesheet" href="${assetHref(page, 'gallery.css')}">${images.some(({ video }) => video !== null) && html`<link rel="stylesheet" href="${assetHref(page, 'video.css')}">`}`
 
 /** A script moves to the adjacent images with the arrow keys and by swiping, and back to all images with Escape. */
 function viewer(
@@ -109,7 +109,7 @@ function viewer(
   }
   const name = imageName(page, data, { image, number })
   const shown = html`<img${galleryImage(image, IN_VIEWER)} alt="${image.video === null && name}" fetchpriority="high">`
-  return html`${videoStyle(page, [image])}<div class="viewer" id="image" data-steps><figure>
+  return html`${styles(page, [image])}<div class="viewer" id="image" data-steps><figure>
 ${videoCard({ image, name, shown }) ?? shown}
 ${caption(image)}</figure>
 <nav class="acts" aria-label="${language.t('site.tab.gallery')}">${step(number - 1, 'prev')}<span class="num">${language.t('project.gallery.number', { number, count: images.length })}</span>${step(number + 1, 'next')}<a class="button" href="${gallery}" rel="up">${icon(page, 'grid')}${language.t('project.gallery.all')}</a><a class="button" href="${image.raw_url}">${icon(page, 'external')}${language.t('project.gallery.original')}</a></nav>
