@@ -9,7 +9,7 @@ import { defineCache } from '#platform/cache/definitions.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import type { Deps } from '#ports/deps.ts'
 import { type SourceHost, sourceFilesOf } from '#taxonomy/source-hosts.ts'
-import { assetPath, loadAssets } from '#web/ui/assets.ts'
+import { type AssetName, assetPath, loadAssets } from '#web/ui/assets.ts'
 import { type Markup, trusted } from '#web/ui/html.ts'
 import { createMarkdown } from '#web/ui/markdown/markdown.ts'
 import type { PageContext } from '#web/ui/page-context.ts'
@@ -39,9 +39,11 @@ export function createUserTexts(
   images: Pick<ExternalImages, 'key'>,
 ): UserTexts {
   const { baseUrl } = config.http
+  const pathOf = (name: AssetName) => assetPath(loadAssets(), new URL(baseUrl).pathname.replace(/\/$/, ''), name)
   const markdown = createMarkdown({
     filesUrl: config.files.baseUrl,
-    videoStyle: assetPath(loadAssets(), new URL(baseUrl).pathname.replace(/\/$/, ''), 'video.css'),
+    videoStyle: pathOf('video.css'),
+    icons: pathOf('icons.svg'),
     imageOrigins: [...new Set([config.files.baseUrl, baseUrl].map((url) => new URL(url).origin))],
     onError: (error) => log.warn({ err: error }, 'Could not render a text; the page shows its source'),
   })

@@ -70,6 +70,9 @@ export const ICON_NAMES = [
   'trending',
   'next',
   'previous',
+  'bulb',
+  'stop',
+  'important',
 ] as const
 
 // Names of the symbols in assets/work-icons.svg, which only the pages for publishers, moderators and operators load.

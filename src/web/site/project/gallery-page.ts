@@ -59,22 +59,25 @@ function allImages(page: PageContext, data: ProjectData, images: readonly Item[]
   return html`${styles(page, images)}<ul class="gallery"${fullScreen(page, images)}>${items}</ul>`
 }
 
-/** Returns the texts of the script that opens an image in the whole window. Videos are played in their place. */
+/** Returns the texts of the script that opens an image in the whole window; nothing for a gallery of videos only. */
 function fullScreen(page: PageContext, images: readonly Item[]): Part {
   const { t } = page.language
-  const { length: count } = images.filter(({ video }) => video === null)
+  const { length: count } = images
   const texts = {
     previous: t('project.gallery.previous'),
     next: t('project.gallery.next'),
     close: t('project.gallery.close'),
-    number: Array.from({ length: count }, (_each, index) => t('project.gallery.number', { number: index + 1, count })),
+    number: images.map((_each, index) => t('project.gallery.number', { number: index + 1, count })),
   }
   return (
-    count > 0 && attributes({ 'data-script': assetHref(page, 'gallery.js'), 'data-gallery': JSON.stringify(texts) })
+    images.some(({ video }) => video === null) &&
+    attributes({ 'data-script': assetHref(page, 'gallery.js'), 'data-gallery': JSON.stringify(texts) })
   )
 }
 
-function caption({ name, description }: Item): Markup | false {
+/** The card of a video contains its name. */
+function caption({ name: given, description, video }: Item): Markup | false {
+  const name = video === null ? given : null
   return (
     (name !== null || description !== null) &&
     html`<figcaption dir="auto">${name !== null && html`<b>${name}</b> `}${description}</figcaption>`

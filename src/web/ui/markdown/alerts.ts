@@ -1,17 +1,26 @@
 // Alerts as on code hosts: a quote that begins with `[!NOTE]`, `[!TIP]`, `[!IMPORTANT]`, `[!WARNING]` or `[!CAUTION]`.
 import type { MarkdownIt as Parser } from 'markdown-it'
 import { escapeText } from '#lib/text/xml.ts'
+import type { IconName } from '../icons.ts'
 
 export const ALERTS = ['note', 'tip', 'important', 'warning', 'caution'] as const
 export type Alert = (typeof ALERTS)[number]
 
 const MARK = /^\[!(note|tip|important|warning|caution)\]\s*$/i
+/** Classes with the colour of the box: blue, green, violet, amber and red. */
 const CLASS_OF: Readonly<Record<Alert, string>> = {
-  note: 'note',
+  note: 'note h255',
   tip: 'note',
-  important: 'note',
+  important: 'note h300',
   warning: 'note warn',
   caution: 'note bad',
+}
+const ICON_OF: Readonly<Record<Alert, IconName>> = {
+  note: 'info',
+  tip: 'bulb',
+  important: 'important',
+  warning: 'warning',
+  caution: 'stop',
 }
 
 /** Removes the first line of an alert and marks its quote with a class, which `alertBoxes` turns into a labelled box. */
@@ -29,8 +38,8 @@ export function alerts(parser: Parser): void {
   })
 }
 
-/** Turns the marked quotes of sanitized markup into boxes with their label. */
-export function alertBoxes(markup: string, labels: Readonly<Record<Alert, string>>): string {
+/** Turns the marked quotes of sanitized markup into boxes with their icon and label. `icons`: URL of the sprite. */
+export function alertBoxes(markup: string, labels: Readonly<Record<Alert, string>>, icons: string): string {
   if (!markup.includes('class="alert-')) return markup
   const open: boolean[] = []
   return markup.replace(/<(\/?)blockquote([^<>]*)>/g, (tag, slash: string, attributes: string) => {
@@ -39,6 +48,6 @@ export function alertBoxes(markup: string, labels: Readonly<Record<Alert, string
     open.push(kind !== undefined)
     if (kind === undefined) return tag
     const label = escapeText(labels[kind])
-    return `<div class="${CLASS_OF[kind]}" role="note" aria-label="${label}"><div><p><strong>${label}</strong></p>`
+    return `<div class="${CLASS_OF[kind]}" role="note" aria-label="${label}"><svg class="i" aria-hidden="true"><use href="${escapeText(icons)}#${ICON_OF[kind]}"/></svg><div><p><strong>${label}</strong></p>`
   })
 }

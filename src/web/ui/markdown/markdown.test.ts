@@ -14,6 +14,7 @@ const markdown = createMarkdown({
   imageOrigins: [OURS],
   filesUrl: `${OURS}/files`,
   videoStyle: '/assets/video.css',
+  icons: '/assets/icons.svg',
   onError: (error) => errors.push(error),
 })
 after(() => markdown.close())
@@ -136,13 +137,14 @@ test('alerts, footnotes, emoji names and aligned tables', async () => {
   const alert = await rendered('> [!WARNING]\n> Back up **first**.\n>\n> > quoted\n\nAfter')
   assert.match(
     alert,
-    /^<div class="note warn" role="note" aria-label="Warning"><div><p><strong>Warning<\/strong><\/p>\s*<p>Back up <strong>first<\/strong>\.<\/p>\s*<blockquote>[\s\S]*<\/blockquote>\s*<\/div><\/div>\s*<p>After<\/p>$/,
+    /^<link [^>]*><div class="note warn" role="note" aria-label="Warning"><svg class="i" aria-hidden="true"><use href="\/assets\/icons\.svg#warning"\/><\/svg><div><p><strong>Warning<\/strong><\/p>\s*<p>Back up <strong>first<\/strong>\.<\/p>\s*<blockquote>[\s\S]*<\/blockquote>\s*<\/div><\/div>\s*<p>After<\/p>$/,
   )
-  assert.match(await rendered('> [!note]\n> x'), /class="note" role="note" aria-label="Note"/)
+  assert.match(await rendered('> [!note]\n> x'), /class="note h255" role="note" aria-label="Note"/)
   assert.match(await rendered('> [!OTHER]\n> x'), /^<blockquote>/)
   assert.match(await rendered('> [!NOTE] not alone'), /^<blockquote>/)
-  const notes = await rendered('Light[^1] and more.\n\n[^1]: By a *lamp*.')
+  const notes = await rendered('Light[^1] and[^1] more.\n\n[^1]: By a *lamp*.')
   assert.match(notes, /<sup><a href="#text-fn1" rel="[^"]*" id="text-fnref1">|<a href="#text-fn1"[^>]*>/)
+  assert.deepEqual(notes.match(/\[[\d:]+\]/g), ['[1]', '[1]'])
   assert.match(notes, /<li id="text-fn1"[^>]*>[\s\S]*By a <em>lamp<\/em>/)
   assert.equal(await rendered(':sparkles: :) `:sparkles:`'), '<p>✨ :) <code>:sparkles:</code></p>')
   assert.match(await rendered('| a |\n|--:|\n| 1 |'), /<td class="align-right">1<\/td>/)
@@ -337,6 +339,7 @@ test('a text that cannot be rendered is shown as it was written, and the operato
     imageOrigins: [],
     filesUrl: OURS,
     videoStyle: '/x.css',
+    icons: '/x.svg',
     onError: ({ message }) => seen.push(message),
   })
   const asked = closed.render('**a** <b>', DEFAULT_LANGUAGE)

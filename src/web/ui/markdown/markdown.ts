@@ -32,12 +32,15 @@ export function createMarkdown({
   imageOrigins,
   filesUrl,
   videoStyle,
+  icons,
   onError,
 }: {
   imageOrigins: readonly string[]
   filesUrl: string
-  /** URL of the style sheet that texts with videos or spoilers load. */
+  /** URL of the style sheet that texts with videos, spoilers or alerts load. */
   videoStyle: string
+  /** URL of the sprite with the icons of alerts. */
+  icons: string
   onError: (error: Error) => void
 }): Markdown {
   const thread = createWorkerThread<MarkdownTask, string>({
@@ -53,10 +56,10 @@ export function createMarkdown({
       try {
         const markup = await thread.ask({
           text,
-          options: { imageOrigins, filesUrl, ...given, words: wordsOf(language) },
+          options: { imageOrigins, filesUrl, icons, ...given, words: wordsOf(language) },
         })
         const style =
-          /<a [^<>]* data-video="|<span class="spoiler"/.test(markup) &&
+          /<a [^<>]* data-video="|<span class="spoiler"| role="note"/.test(markup) &&
           html`<link rel="stylesheet" href="${videoStyle}">`
         return html`<div class="prose" dir="auto">${style}${trusted(markup)}</div>`
       } catch (error) {

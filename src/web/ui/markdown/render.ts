@@ -16,6 +16,8 @@ const NESTING_MAX = 24
 
 const parser = new MarkdownIt({ html: true, linkify: true, maxNesting: NESTING_MAX })
 parser.use(taskLists).use(highlighting).use(alerts).use(spoilers).use(footnotes).use(emojiNames, { shortcuts: {} })
+// All references of a footnote have its number; the plugin would show `1:1` for the second one.
+parser.renderer.rules['footnote_caption'] = (tokens, index) => `[${Number(tokens[index]?.meta?.['id']) + 1}]`
 
 /** Renders a text as the markup that the sanitizer allows, with headings from `h2` on. */
 export function renderMarkdown(text: string, options: MarkdownOptions): string {

@@ -19,6 +19,8 @@ export type MarkdownOptions = {
   /** Place of relative links and images. Null: they lead nowhere. Undefined: they are paths of the site. */
   source?: SourceFiles | null | undefined
   /** Labels that the renderer adds, in the language of the page. */
+  /** URL of the sprite with the icons of alerts. */
+  icons: string
   words: Record<'code' | 'table' | 'picture' | 'later' | 'video' | 'done' | 'notDone' | 'spoiler' | Alert, string>
 }
 

@@ -7,8 +7,8 @@ import { ID_PREFIX, type MarkdownOptions } from './sanitize.ts'
 import { focusableSpoilers } from './spoilers.ts'
 
 /** Returns the markup with headings in order from `h2` on, each with an ID. */
-export function shapeDocument(sanitized: string, { words }: MarkdownOptions): string {
-  const markup = alertBoxes(sanitized, words)
+export function shapeDocument(sanitized: string, { words, icons }: MarkdownOptions): string {
+  const markup = alertBoxes(sanitized, words, icons)
   const scrollable = (label: string) => `tabindex="0" role="group" aria-label="${escapeText(label)}"`
   const shaped = withDirections(focusableSpoilers(namedHeadings(orderedHeadings(markup)), words.spoiler))
     .replaceAll('<pre>', `<pre ${scrollable(words.code)}>`)

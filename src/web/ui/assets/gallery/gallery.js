@@ -1,6 +1,7 @@
 // Shows the images of a gallery in the whole window: arrow keys and swiping move between them, Escape closes.
 const list = document.querySelector('[data-gallery]')
-const links = [...list.querySelectorAll('a:not([data-video])')]
+const figures = [...list.querySelectorAll('figure')]
+const IMAGE = 'a:not([data-video])'
 const texts = JSON.parse(list.dataset.gallery)
 
 const dialog = document.createElement('dialog')
@@ -16,17 +17,19 @@ const button = (text, action) => {
 let shown = 0
 
 const show = (number) => {
-  shown = Math.min(Math.max(number, 0), links.length - 1)
-  const of = links[shown].closest('figure').cloneNode(true)
+  shown = Math.min(Math.max(number, 0), figures.length - 1)
+  const of = figures[shown].cloneNode(true)
   const image = of.querySelector('img')
-  image.sizes = '100vw'
-  image.loading = 'eager'
-  of.querySelector('a').replaceWith(image)
+  if (image !== null) {
+    image.sizes = '100vw'
+    image.loading = 'eager'
+    of.querySelector(IMAGE)?.replaceWith(image)
+  }
   figure.replaceChildren(...of.childNodes)
   count.textContent = texts.number[shown]
-  dialog.setAttribute('aria-label', image.alt)
+  dialog.setAttribute('aria-label', image?.alt || count.textContent)
   previous.disabled = shown === 0
-  next.disabled = shown === links.length - 1
+  next.disabled = shown === figures.length - 1
 }
 
 const previous = button(texts.previous, () => show(shown - 1))
@@ -39,8 +42,8 @@ bar.append(previous, count, next, close)
 dialog.append(figure, bar)
 document.body.append(dialog)
 
-for (const [number, link] of links.entries())
-  link.addEventListener('click', (event) => {
+for (const [number, figure] of figures.entries())
+  figure.querySelector(IMAGE)?.addEventListener('click', (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return
     event.preventDefault()
     show(number)
@@ -48,7 +51,10 @@ for (const [number, link] of links.entries())
     close.focus()
   })
 
-dialog.addEventListener('close', () => links[shown].focus())
+dialog.addEventListener('close', () => {
+  figure.replaceChildren()
+  figures[shown].querySelector('a, iframe')?.focus()
+})
 dialog.addEventListener('click', ({ target }) => target === dialog && dialog.close())
 dialog.addEventListener('keydown', ({ key }) => {
   const forward = document.dir === 'rtl' ? -1 : 1
