@@ -180,16 +180,18 @@ function bulkEdit(page: PageContext, taxonomy: Taxonomy, { state, table }: { sta
       ],
     })
   const categories = [...taxonomy.categoryNames].sort()
-  const fields = html`<div class="row">${select('add_categories', t('publish.bulk.add'), categories)}${select('remove_categories', t('publish.bulk.remove'), categories)}</div>
-<div class="row">${select(
+  const fields = html`<div class="twofold">${select('add_categories', t('publish.bulk.add'), categories)}${select('remove_categories', t('publish.bulk.remove'), categories)}${select(
     'platform',
     t('publish.bulk.link'),
     offered(taxonomy.linkPlatforms.values()).map(({ name }) => name),
     linkName,
   )}${textField(page, { name: 'link_urls', label: t('publish.bulk.url'), hint: t('publish.bulk.url-hint'), value: state.text('link_urls'), type: 'url', isOptional: true, errors })}</div>
 <div class="line"><button class="main" name="do" value="review">${t('publish.bulk.review')}</button></div>`
+  // Open after a selection on the dashboard, and after an error. The style sheet opens it for selected rows.
+  const isOpen = state.isSubmitted || errors.length > 0
+  const content = html`<details class="choosing"${isOpen && ' open'}><summary>${t('publish.bulk.title')}</summary><div class="stack"><p class="soft small">${t('publish.bulk.text')}</p>${fields}</div></details>`
   return form(page, {
     action: pathTo(page, PATHS.dashboardProjects),
-    content: html`<div id="ids">${table}</div>${sheetPart({ id: 'bulk', title: t('publish.bulk.title'), text: t('publish.bulk.text'), content: fields })}`,
+    content: html`<div id="ids">${table}</div>${sheetPart({ id: 'bulk', content })}`,
   })
 }

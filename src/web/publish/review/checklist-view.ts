@@ -8,6 +8,7 @@ import type { Db } from '#platform/db/db.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
 import type { MessageKey } from '#web/ui/languages.ts'
 import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
+import { badge } from '#web/ui/parts/lists.ts'
 import type { ManagedProject } from '../project/managed-project.ts'
 
 /** The label of each item, and the page that completes it, below the project. */
@@ -52,8 +53,11 @@ export function checklist(page: PageContext, { path }: ManagedProject, items: re
   ] as const
   return html`${groups.map(([weight, title]) => {
     const rows = items.filter((item) => item.weight === weight)
-    return html`<h4>${title}</h4>
-<ul class="checks">${rows.map((item) => itemRow(page, path, item))}</ul>`
+    const done = rows.filter((item) => item.done).length
+    const kind = weight === 'advised' ? 'warn' : done === rows.length ? 'good' : 'bad'
+    const steps = badge(kind, t('publish.checklist.steps', { done, total: rows.length }))
+    return html`<h4>${title}${rows.length > 0 && html` ${steps}`}</h4>
+<ul class="checks${weight === 'advised' && ' soft'}">${rows.map((item) => itemRow(page, path, item))}</ul>`
   })}`
 }
 

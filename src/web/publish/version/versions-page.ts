@@ -134,7 +134,7 @@ async function brokenNote({ deps, viewer, page }: OwnRequest, { project, path }:
 function cellsOf(page: PageContext, data: ManagedProject, row: VersionListRow): (Markup | string)[] {
   const { language } = page
   const { t } = language
-  const number = row.version_number === '' ? t('work.version.draft') : row.version_number
+  const number = row.version_number === '' ? t('publish.uploads.no-number') : row.version_number
   const edit = row.is_new_draft
     ? withQuery(`${data.path}/versions/new`, { draft: row.id })
     : `${data.path}/version/${row.id}/edit`
