@@ -35,6 +35,53 @@ async function openEditor(page: Page, path = `${SETTINGS}/description`): Promise
   await page.locator('.write [role=toolbar]').waitFor()
 }
 
+test('Enter begins the next item of a list and ends the list at an empty item, and can be undone', async () => {
+  const { context, page, problems } = await newPerson(site, { viewport: WIDE })
+  await signIn(site, context, owner.token)
+  page.on('dialog', (dialog) => void dialog.accept())
+  await openEditor(page)
+  for (const [begun, after, more] of [
+    ['- one', '- one\n- two', '- one\n- two\n\nend'],
+    ['* one', '* one\n* two', '* one\n* two\n\nend'],
+    ['9. one', '9. one\n10. two', '9. one\n10. two\n\nend'],
+    ['- [x] one', '- [x] one\n- [ ] two', '- [x] one\n- [ ] two\n\nend'],
+    ['  1) one', '  1) one\n  2) two', '  1) one\n  2) two\n\nend'],
+  ] as const) {
+    await page.fill(AREA, begun)
+    await select(page, begun.length, begun.length)
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('two')
+    assert.equal(await text(page), after)
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Enter')
+    assert.equal(await text(page), `${after}\n`)
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('end')
+    assert.equal(await text(page), more)
+  }
+  await page.fill(AREA, '- one')
+  await select(page, 5, 5)
+  await page.keyboard.press('Enter')
+  assert.equal(await text(page), '- one\n- ')
+  await page.keyboard.press('Control+z')
+  assert.equal(await text(page), '- one')
+  await page.keyboard.press('Control+y')
+  assert.equal(await text(page), '- one\n- ')
+  for (const [written, at, becomes] of [
+    ['- one', 1, '-\n one'],
+    ['- one two', 5, '- one\n-  two'],
+    ['plain', 5, 'plain\n'],
+    ['1.one', 5, '1.one\n'],
+  ] as const) {
+    await page.fill(AREA, written)
+    await select(page, at, at)
+    await page.keyboard.press('Enter')
+    assert.equal(await text(page), becomes)
+  }
+  assert.deepEqual(problems, [])
+  await context.close()
+})
+
 test('the toolbar formats the selection by mouse and keyboard, and can be undone', async () => {
   const { context, page, problems } = await newPerson(site, { viewport: WIDE })
   await signIn(site, context, owner.token)

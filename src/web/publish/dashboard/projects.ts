@@ -12,7 +12,7 @@ import { checkValues, refusedField } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { listPage, PATHS, withQuery } from '#web/kit/paths.ts'
 import { linkName, tagName, tagNames } from '#web/site/names.ts'
-import { html, type Markup, type Part } from '#web/ui/html.ts'
+import { attributes, html, type Markup, type Part } from '#web/ui/html.ts'
 import type { Language } from '#web/ui/languages.ts'
 import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { form, hiddenField, selectField, textField } from '#web/ui/parts/fields.ts'
@@ -189,7 +189,7 @@ function bulkEdit(page: PageContext, taxonomy: Taxonomy, { state, table }: { sta
 <div class="line"><button class="main" name="do" value="review">${t('publish.bulk.review')}</button></div>`
   // Open after a selection on the dashboard, and after an error. The style sheet opens it for selected rows.
   const isOpen = state.isSubmitted || errors.length > 0
-  const content = html`<details class="choosing"${isOpen && ' open'}><summary>${t('publish.bulk.title')}</summary><div class="stack"><p class="soft small">${t('publish.bulk.text')}</p>${fields}</div></details>`
+  const content = html`<details${attributes({ class: 'choosing', open: isOpen })}><summary>${t('publish.bulk.title')}</summary><div class="stack"><p class="soft small">${t('publish.bulk.text')}</p>${fields}</div></details>`
   return form(page, {
     action: pathTo(page, PATHS.dashboardProjects),
     content: html`<div id="ids">${table}</div>${sheetPart({ id: 'bulk', content })}`,

@@ -112,6 +112,19 @@ const TOOLS = {
   },
 }
 
+const ITEM = /^(\s*)(?:([-*+] )(\[[ xX]\] )?|(\d{1,9})([.)] ))/
+
+/** Begins the next item of a list, or ends the list at an empty item. Returns whether the caret is in a list. */
+const nextItem = (area) => {
+  const { value, selectionStart: at } = area
+  const { start, end } = linesOf(area)
+  const [mark, indent, bullet, task, number, dot] = ITEM.exec(value.slice(start, end)) ?? []
+  if (mark === undefined || at !== area.selectionEnd || at < start + mark.length) return false
+  if (value.slice(start + mark.length, end).trim() === '') replace(area, [start, end], '')
+  else replace(area, [at, at], `\n${indent}${bullet ?? Number(number) + 1 + dot}${task ? '[ ] ' : ''}`)
+  return true
+}
+
 /** Only one button of the toolbar is reached by Tab; the arrow keys move between the buttons. */
 const moveBetween = (bar, buttons) => {
   const focus = (button) => {
@@ -294,6 +307,7 @@ for (const box of document.querySelectorAll('[data-editor]')) {
     button.addEventListener('click', () => run(button.dataset.tool))
   }
   area.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter' && !event.shiftKey && !event.ctrlKey && !event.isComposing && nextItem(area)) event.preventDefault()
     if (!(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return
     const name = { b: 'bold', i: 'italic', k: 'link' }[event.key.toLowerCase()]
     if (name === undefined) return
