@@ -144,6 +144,30 @@ test('a project can be embedded by its address, and says what it is to machines'
   assert.match((await visitor(t).get('/mods?c=magic')).body, /name="robots" content="noindex"/)
 })
 
+test('users, organizations, collections and packs can be embedded, and errors are JSON', async () => {
+  const embed = async (path: string, status = 200) => {
+    const answer = await t.anyone.get('/oembed', { query: { url: `https://depot.test${path}` } })
+    assert.equal(answer.statusCode, status, `${path}: ${answer.body}`)
+    assert.match(String(answer.headers['content-type']), /^application\/json/)
+    return answer.json()
+  }
+  assert.equal((await embed('/user/maker')).title, 'maker')
+  const organization = await t
+    .as(owner)
+    .post('/v3/organization', { name: 'Lamp makers', slug: 'lamps', description: 'They make lamps' })
+  assert.ok(organization.statusCode < 300, organization.body)
+  assert.equal((await embed('/organization/lamps')).title, 'Lamp makers')
+  const made = (await t.as(owner).post('/v3/collection', { name: 'Lights', projects: [project.id] })).json()
+  const { title, author_name } = await embed(`/collection/${made.id}`)
+  assert.deepEqual([title, author_name], ['Lights', 'maker'])
+  assert.match((await visitor(t).get(`/collection/${made.id}`)).body, /application\/json\+oembed/)
+  const moderator = await t.make.account({ role: 'moderator' })
+  assert.equal((await t.as(moderator).patch(`/v3/collection/${made.id}`, { status: 'private' })).statusCode, 204)
+  for (const path of [`/collection/${made.id}`, '/collection/x', '/user/nobody', '/pack/maker/none', '/mods', '/'])
+    assert.equal((await embed(path, 404)).error, 'not_found', path)
+  assert.equal((await embed('/mod/%zz', 400)).error, 'invalid_input')
+})
+
 test('each public project has a card, which is drawn once and again after a change of its content', async () => {
   const head = (await visitor(t).get('/mod/lamp')).body
   const path = `/card/${project.id}.png`

@@ -75,6 +75,12 @@ test('a badge follows its project to a new slug', async () => {
   assert.equal(moved.headers.location, '/badge/mod/new-lamp/downloads.svg?style=flat-square')
 })
 
+test('a badge under another type leads to that of the project', async () => {
+  const other = await t.anyone.get('/badge/plugin/lamp/version.svg?style=flat')
+  assert.deepEqual([other.statusCode, other.headers.location], [301, '/badge/mod/lamp/version.svg?style=flat'])
+  assert.equal((await t.anyone.get('/badge/project/lamp/version.svg')).statusCode, 200)
+})
+
 test('the settings show each badge with its code', async () => {
   const page = await visitor(t, owner.token).get('/mod/lamp/settings/badges?style=flat-square')
   const image = 'https://depot.test/badge/mod/lamp/version.svg?style=flat-square'

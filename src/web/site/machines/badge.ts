@@ -10,7 +10,7 @@ import { ApiError, invalidInput } from '#lib/errors.ts'
 import { entityTag, viewOf } from '#lib/text/json-bytes.ts'
 import { isUnchanged } from '#platform/http/responses/entity-tags.ts'
 import type { Deps } from '#ports/deps.ts'
-import { projectSegments } from '#web/kit/paths.ts'
+import { PROJECT_TYPES, projectSegments } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import { shortNumber } from '#web/ui/format.ts'
 import { DEFAULT_LANGUAGE } from '#web/ui/languages.ts'
@@ -49,6 +49,9 @@ export async function sendBadge(request: PageRequest): Promise<FastifyReply> {
     if (moved !== undefined)
       return reply.redirect(pathTo(page, badgePath(param('type'), moved, name, { style: written })), 301)
   }
+  const type = view === undefined ? undefined : otherType(view, param('type'))
+  if (view !== undefined && type !== undefined && isBadge(name))
+    return reply.redirect(pathTo(page, badgePath(type, view.slug, name, { style: written })), 301)
   const label = isBadge(name) ? BADGES[name] : 'badge'
   const message = view === undefined || !isBadge(name) ? undefined : await factOf(deps, view, name)
   const color = message === undefined ? COLORS.none : name === 'version' ? COLORS.version : COLORS.fact
@@ -59,6 +62,12 @@ export async function sendBadge(request: PageRequest): Promise<FastifyReply> {
 
 export function badgePath(type: string, slug: string, name: BadgeName, { style = '' } = {}): string {
   return `/badge/${type}/${encodeURIComponent(slug)}/${name}.svg${style === '' ? '' : `?style=${style}`}`
+}
+
+/** Returns the type of the project if it does not have the requested type: its pages redirect from that type, too. */
+function otherType({ project_types: types }: ProjectView, requested: string): string | undefined {
+  if (requested === 'project' || types.includes(requested)) return undefined
+  return PROJECT_TYPES.find((type) => types.includes(type)) ?? 'project'
 }
 
 const isBadge = (name: string): name is BadgeName => Object.hasOwn(BADGES, name)

@@ -21,6 +21,7 @@ import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { doneNote } from '#web/ui/parts/actions.ts'
 import { buttonForm, errorSummary } from '#web/ui/parts/fields.ts'
 import { note } from '#web/ui/parts/lists.ts'
+import { embedPath } from '../machines/embed.ts'
 import { setupName, tagName } from '../names.ts'
 import { copyButton, shareButton } from '../version/version-parts.ts'
 import { launcherMenu } from './launcher-menu.ts'
@@ -90,6 +91,7 @@ export async function showSavedPack(
     isUnlisted: pack.status !== 'listed',
     insiders: new Set([pack.account_id]),
     openGraph: { type: 'website' },
+    ...(pack.status === 'listed' ? { embed: embedPath(page, path) } : {}),
     description: language.t('site.saved-pack.about', { name: pack.name, owner: owner.username }),
     refusal,
     body: html`${notes(request, saved, lost)}${errorSummary(page, errorsOf({ refusal }))}

@@ -9,6 +9,7 @@ import type { IconName } from '#web/ui/icons.ts'
 import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { emptyState, face, pager, segments, tabs } from '#web/ui/parts/lists.ts'
 import { hitList } from '../lists/rows.ts'
+import { embedPath } from '../machines/embed.ts'
 import { hueClass, setupName, TYPE_ICONS, typesName } from '../names.ts'
 import { setupForm } from '../setup-form.ts'
 import { type ProjectSlice, type SliceFilter, SORTS, slicePath } from './project-slice.ts'
@@ -60,6 +61,7 @@ export function profilePage(request: PageRequest, of: Profile): ShownPage {
     isUnlisted: of.isUnlisted === true || current > last || isNarrowed,
     className: ['page', hueClass(of.color)].filter(Boolean).join(' '),
     openGraph: { type: of.kind },
+    ...(of.isUnlisted === true ? {} : { embed: embedPath(page, of.path) }),
     structuredData: [of.structured],
     feeds: [
       ...feedLinks(of.path, language.t('site.feed.list')),

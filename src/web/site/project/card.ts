@@ -17,10 +17,11 @@ import { isUnchanged } from '#platform/http/responses/entity-tags.ts'
 import { CARD_HEIGHT, CARD_WIDTH, createDrawCard } from '#platform/images/draw-card.ts'
 import type { Deps } from '#ports/deps.ts'
 import { isPublicStatus } from '#taxonomy/project-status.ts'
-import { PATHS, projectPath, withQuery } from '#web/kit/paths.ts'
+import { projectPath } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import type { Page } from '#web/ui/layout.ts'
 import type { PageContext } from '#web/ui/page-context.ts'
+import { embedPath } from '../machines/embed.ts'
 
 const CARDS = defineCache<RememberDefinition<Buffer>>({
   name: 'project-card',
@@ -73,6 +74,5 @@ export function cardOf({ site }: PageContext, view: ProjectView): Pick<Page, 'op
   if (!isPublicStatus(view.status)) return { openGraph: { type: 'website' } }
   const size = { width: CARD_WIDTH, height: CARD_HEIGHT }
   const image = { url: `${site.url}/card/${view.id}.png`, type: 'image/png', alt: view.name, ...size }
-  const embed = withQuery(PATHS.embed, { url: `${site.url}${projectPath(view)}`, format: 'json' })
-  return { openGraph: { type: 'website', image }, embed }
+  return { openGraph: { type: 'website', image }, embed: embedPath({ site }, projectPath(view)) }
 }

@@ -307,7 +307,8 @@ for (const box of document.querySelectorAll('[data-editor]')) {
     button.addEventListener('click', () => run(button.dataset.tool))
   }
   area.addEventListener('keydown', (event) => {
-    if (event.key === 'Enter' && !event.shiftKey && !event.ctrlKey && !event.isComposing && nextItem(area)) event.preventDefault()
+    if (event.key === 'Enter' && !event.shiftKey && !event.ctrlKey && !event.isComposing && nextItem(area))
+      event.preventDefault()
     if (!(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return
     const name = { b: 'bold', i: 'italic', k: 'link' }[event.key.toLowerCase()]
     if (name === undefined) return
