@@ -23,7 +23,7 @@ const ICON_SIDE = 96
 const CACHE_SECONDS = 3600
 const PROJECT_SEGMENTS: readonly string[] = [...PROJECT_TYPES, 'project']
 
-/** What other sites show. `image`: URL of an image of `ICON_SIDE` pixels; `card`: URL of a preview image without it. */
+/** The parts of a link on another site. `image`: URL of an image of `ICON_SIDE` pixels; `card`: URL of a larger preview. */
 type Embedded = {
   title: string
   by?: { name: string; path: string }

@@ -24,6 +24,7 @@ before(async () => {
   }
   const made = await t.as(owner).post('/v3/collection', { name: 'On water', projects: projects.toReversed() })
   collection = `/collection/${made.json().id}`
+  await t.searchable()
 })
 after(() => t?.close())
 
