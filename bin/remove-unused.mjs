@@ -23,6 +23,8 @@ const UNUSED = [
   'fastify/docs',
   'pino/docs',
   'dayjs/esm',
+  'kysely/dist/cjs',
+  '@simplewebauthn/server/script',
 ]
 const unused = globSync(UNUSED, { cwd: packages })
 const otherLanguages = globSync('highlight.js/lib/languages/*.js', { cwd: packages }).filter(
