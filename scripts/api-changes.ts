@@ -67,10 +67,11 @@ function withoutReferences(document: string): string {
 /**
  * Changes that oasdiff reports although only the notation changed: discriminators, a choice that became one object, a
  * header that the server has always required, and a property that has always been null before the first backup. The last
- * release described another object as the response of `/v3/rate-limit`.
+ * release described another object as the response of `/v3/rate-limit`, and types of search fields that the server still
+ * accepts.
  */
 const ONLY_NOTATION =
-  /: added .* response property `oneOf` list|`header` request parameter `tus-resumable`|response property `backup` became nullable|`(?:max_)?scopes` request property|request property `(?:max_)?scopes`|`time_range\/resolution` request property|^GET \/v3\/rate-limit: removed the required property/
+  /: added .* response property `oneOf` list|`header` request parameter `tus-resumable`|response property `backup` became nullable|`(?:max_)?scopes` request property|request property `(?:max_)?scopes`|`time_range\/resolution` request property|^GET \/v3\/rate-limit: removed the required property|^POST \/v3\/search: .*`(?:facets|limit|offset)`/
 
 /** The API still accepts JSON instead of a form without files, every type of an image, and dry runs. */
 function withoutOldBodies(value: Json): Json {

@@ -10,7 +10,7 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 const SOURCES = join(import.meta.dirname, '../../clients')
 /** Outside the repository, and kept: installing takes longer than the tests. */
-const KEPT = process.env['CLIENTS_DIR'] ?? join(tmpdir(), 'depot-clients')
+export const KEPT = process.env['CLIENTS_DIR'] ?? join(tmpdir(), 'depot-clients')
 /** Seconds since 1970 after which no client starts. Default: no limit */
 const UNTIL_SECONDS = Number(process.env['CLIENTS_UNTIL'] ?? Number.POSITIVE_INFINITY)
 const INSTALL_MS = 600_000

@@ -8,7 +8,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get this OpenAPI description */
+        /**
+         * Get this OpenAPI description
+         * @description Requires no token.
+         */
         get: operations["getOpenApi"];
         put?: never;
         post?: never;
@@ -25,7 +28,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the OpenAPI description of version 2 */
+        /**
+         * Get the OpenAPI description of version 2
+         * @description Requires no token.
+         */
         get: operations["getOlderOpenApi"];
         put?: never;
         post?: never;
@@ -42,7 +48,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the name and version of this service */
+        /**
+         * Get the name and version of this service
+         * @description Requires no token.
+         */
         get: operations["getRoot"];
         put?: never;
         post?: never;
@@ -59,7 +68,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Check that the process is running */
+        /**
+         * Check that the process is running
+         * @description Requires no token.
+         */
         get: operations["getHealth"];
         put?: never;
         post?: never;
@@ -79,6 +91,8 @@ export interface paths {
         /**
          * Check each dependency
          * @description Returns 503 without the database or the files, and while the server drains connections before it stops (`DRAIN_SECONDS`). If another part does not work, returns 200 with the status `degraded`.
+         *
+         *     Requires no token.
          */
         get: operations["getReadiness"];
         put?: never;
@@ -96,7 +110,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get metrics in the Prometheus text format */
+        /**
+         * Get metrics in the Prometheus text format
+         * @description Requires no token.
+         */
         get: operations["getMetrics"];
         put?: never;
         post?: never;
@@ -116,6 +133,8 @@ export interface paths {
         /**
          * Get the public keys of this instance, newest first
          * @description The instance signs webhooks and exports with the first key. A key that was replaced stays in the list for 90 days.
+         *
+         *     Requires no token.
          */
         get: operations["listInstanceKeys"];
         put?: never;
@@ -136,6 +155,8 @@ export interface paths {
         /**
          * Get the client of this version as an npm package
          * @description The package contains `depot-publish` and everything that it needs: `npx -p https://depot.example/client.tgz depot-publish`. `GET /.well-known/depot.json` returns its integrity.
+         *
+         *     Requires no token.
          */
         get: operations["getClientPackage"];
         put?: never;
@@ -153,7 +174,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the addresses, limits and client of this instance, for launchers and tools */
+        /**
+         * Get the addresses, limits and client of this instance, for launchers and tools
+         * @description Requires no token.
+         */
         get: operations["getInstanceDescription"];
         put?: never;
         post?: never;
@@ -170,7 +194,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the name, texts and state of this instance */
+        /**
+         * Get the name, texts and state of this instance
+         * @description Requires no token.
+         */
         get: operations["getInstance"];
         put?: never;
         post?: never;
@@ -187,7 +214,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the newest version of the rules, terms, privacy policy, imprint or contact of this instance */
+        /**
+         * Get the newest version of the rules, terms, privacy policy, imprint or contact of this instance
+         * @description Requires no token.
+         */
         get: operations["getInstancePage"];
         put?: never;
         post?: never;
@@ -256,7 +286,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get users by ID or username */
+        /**
+         * Get users by ID or username
+         * @description Requires no token.
+         */
         get: operations["listUsers"];
         put?: never;
         post?: never;
@@ -276,6 +309,8 @@ export interface paths {
         /**
          * Search users by a prefix of their username
          * @description Returns at most 25 users, in alphabetical order. Returns no users for a blank query.
+         *
+         *     Requires no token.
          */
         get: operations["searchUsers"];
         put?: never;
@@ -541,7 +576,7 @@ export interface paths {
          * Revoke a token that was found in public
          * @description Revokes a token of any kind and notifies its owner by email. Returns 204 for every text, so that the response does not tell whether the token worked.
          *
-         *     Counts as 5 requests at the rate limit.
+         *     Requires no token. Counts as 5 requests at the rate limit.
          */
         post: operations["revokeLeakedToken"];
         delete?: never;
@@ -563,7 +598,7 @@ export interface paths {
          * Sign up
          * @description An address range (IPv4 /24, IPv6 /48) can create as many accounts per hour as `sign_ups_per_range` in the settings. After 5 sign-ups within an hour with email addresses of other accounts, clients in the same address range (IPv4 /24, IPv6 /48) get 401 with the field `email_key` for every email address, and Depot sends an email with a link to continue.
          *
-         *     Counts as 5 requests at the rate limit.
+         *     Requires no token. Counts as 5 requests at the rate limit.
          */
         post: operations["createAccount"];
         delete?: never;
@@ -583,7 +618,7 @@ export interface paths {
         put?: never;
         /**
          * Validate a sign-up without creating an account
-         * @description Counts as 5 requests at the rate limit.
+         * @description Requires no token. Counts as 5 requests at the rate limit.
          */
         post: operations["validateNewAccount"];
         delete?: never;
@@ -599,7 +634,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the settings that account pages need */
+        /**
+         * Get the settings that account pages need
+         * @description Requires no token.
+         */
         get: operations["getGlobals"];
         put?: never;
         post?: never;
@@ -620,7 +658,7 @@ export interface paths {
         put?: never;
         /**
          * Sign in with a username or email address and a password
-         * @description Counts as 5 requests at the rate limit.
+         * @description Requires no token. Counts as 5 requests at the rate limit.
          */
         post: operations["signIn"];
         delete?: never;
@@ -638,7 +676,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Complete a sign-in with a two-factor code or a backup code */
+        /**
+         * Complete a sign-in with a two-factor code or a backup code
+         * @description Requires no token.
+         */
         post: operations["signInWithSecondFactor"];
         delete?: never;
         options?: never;
@@ -658,6 +699,8 @@ export interface paths {
         /**
          * Send a password reset link by email
          * @description The response does not reveal whether the account exists.
+         *
+         *     Requires no token.
          */
         post: operations["requestPasswordReset"];
         delete?: never;
@@ -742,6 +785,8 @@ export interface paths {
         /**
          * Undo a change of the email address with the flow of a link
          * @description Ends all sessions and removes the password. Removes two-factor sign-in and ends tokens, authorizations, secret feeds and trusted publishers that were added after the change; switches the webhooks of the user off. Sends a link to set a new password.
+         *
+         *     Requires no token.
          */
         post: operations["undoEmailChange"];
         delete?: never;
@@ -759,7 +804,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Verify an email address with the flow of a link */
+        /**
+         * Verify an email address with the flow of a link
+         * @description Requires no token.
+         */
         post: operations["verifyEmail"];
         delete?: never;
         options?: never;
@@ -848,7 +896,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Get the options with which a browser asks for a passkey */
+        /**
+         * Get the options with which a browser asks for a passkey
+         * @description Requires no token.
+         */
         post: operations["requestPasskey"];
         delete?: never;
         options?: never;
@@ -869,7 +920,7 @@ export interface paths {
          * Sign in with a passkey
          * @description Needs no further code, also if two-factor sign-in is enabled.
          *
-         *     Counts as 5 requests at the rate limit.
+         *     Requires no token. Counts as 5 requests at the rate limit.
          */
         post: operations["signInWithPasskey"];
         delete?: never;
@@ -1066,6 +1117,8 @@ export interface paths {
         /**
          * Refresh the session of the request, even if it has expired
          * @description Returns a new secret. The old secret is no longer valid.
+         *
+         *     Requires no token.
          */
         post: operations["refreshSession"];
         delete?: never;
@@ -1167,7 +1220,7 @@ export interface paths {
          * Revoke tokens that a code host has found
          * @description For the code host whose keys the operator has configured (`LEAK_REPORT_KEYS_URL`); otherwise 404. The body is a JSON array of at most 100 objects with `token`, `type` and `url`, signed in the headers `Github-Public-Key-Identifier` and `Github-Public-Key-Signature` (ECDSA P-256 with SHA-256 over the body).
          *
-         *     Counts as 5 requests at the rate limit.
+         *     Requires no token. Counts as 5 requests at the rate limit.
          */
         post: operations["reportLeakedTokens"];
         delete?: never;
@@ -1249,7 +1302,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the OAuth 2.0 server metadata (RFC 8414) */
+        /**
+         * Get the OAuth 2.0 server metadata (RFC 8414)
+         * @description Requires no token.
+         */
         get: operations["getOAuthMetadata"];
         put?: never;
         post?: never;
@@ -1266,7 +1322,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get an OAuth application */
+        /**
+         * Get an OAuth application
+         * @description Requires no token.
+         */
         get: operations["getApplication"];
         put?: never;
         post?: never;
@@ -1293,7 +1352,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get OAuth applications by ID */
+        /**
+         * Get OAuth applications by ID
+         * @description Requires no token.
+         */
         get: operations["listApplications"];
         put?: never;
         post?: never;
@@ -1464,7 +1526,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Exchange an authorization code for an access token */
+        /**
+         * Exchange an authorization code for an access token
+         * @description Requires no token.
+         */
         post: operations["exchangeCode"];
         delete?: never;
         options?: never;
@@ -1481,7 +1546,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Introspect a token of the application (RFC 7662) */
+        /**
+         * Introspect a token of the application (RFC 7662)
+         * @description Requires no token.
+         */
         post: operations["introspectToken"];
         delete?: never;
         options?: never;
@@ -1501,6 +1569,8 @@ export interface paths {
         /**
          * Revoke a token of the application (RFC 7009)
          * @description Returns 200 without a body, also if the token does not exist.
+         *
+         *     Requires no token.
          */
         post: operations["revokeToken"];
         delete?: never;
@@ -1692,7 +1762,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List games */
+        /**
+         * List games
+         * @description Requires no token.
+         */
         get: operations["listGames"];
         put?: never;
         post?: never;
@@ -1709,7 +1782,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List loaders */
+        /**
+         * List loaders
+         * @description Requires no token.
+         */
         get: operations["listLoaders"];
         put?: never;
         post?: never;
@@ -1726,7 +1802,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List categories */
+        /**
+         * List categories
+         * @description Requires no token.
+         */
         get: operations["listCategories"];
         put?: never;
         post?: never;
@@ -1743,7 +1822,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List SPDX licences, and those that operators have named */
+        /**
+         * List SPDX licences, and those that operators have named
+         * @description Requires no token.
+         */
         get: operations["listLicenses"];
         put?: never;
         post?: never;
@@ -1760,7 +1842,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List platforms for links */
+        /**
+         * List platforms for links
+         * @description Requires no token.
+         */
         get: operations["listLinkPlatforms"];
         put?: never;
         post?: never;
@@ -1777,7 +1862,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List report types */
+        /**
+         * List report types
+         * @description Requires no token.
+         */
         get: operations["listReportTypes"];
         put?: never;
         post?: never;
@@ -1794,7 +1882,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List project types */
+        /**
+         * List project types
+         * @description Requires no token.
+         */
         get: operations["listProjectTypes"];
         put?: never;
         post?: never;
@@ -1811,7 +1902,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the values of a loader field */
+        /**
+         * List the values of a loader field
+         * @description Requires no token.
+         */
         get: operations["listLoaderFieldValues"];
         put?: never;
         post?: never;
@@ -1828,7 +1922,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the text of a licence */
+        /**
+         * Get the text of a licence
+         * @description Requires no token.
+         */
         get: operations["getLicense"];
         put?: never;
         post?: never;
@@ -2196,6 +2293,8 @@ export interface paths {
         /**
          * Find the published advisories about files
          * @description The response has the hashes that are affected, in lower case, with up to 20 advisories each.
+         *
+         *     Requires no token.
          */
         post: operations["matchAdvisories"];
         delete?: never;
@@ -2213,7 +2312,7 @@ export interface paths {
         };
         /**
          * Download all public advisories, one OSV document per line
-         * @description Counts as 20 requests at the rate limit.
+         * @description Requires no token. Counts as 20 requests at the rate limit.
          */
         get: operations["exportAdvisories"];
         put?: never;
@@ -2785,7 +2884,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the audience, the endpoint and the client for builds */
+        /**
+         * Get the audience, the endpoint and the client for builds
+         * @description Requires no token.
+         */
         get: operations["getPublishingMetadata"];
         put?: never;
         post?: never;
@@ -2808,12 +2910,14 @@ export interface paths {
          * Exchange the token of a build for a token that publishes
          * @description For trusted publishers. A rejected token is 400 with `details.code`: `malformed`, `unknown_issuer`, `unknown_key`, `signature`, `audience`, `expired`, `not_yet_valid`, `replayed`, `no_publisher`, `event`. If the keys of the build service cannot be read, the response is 424.
          *
-         *     Counts as 5 requests at the rate limit.
+         *     Requires no token. Counts as 5 requests at the rate limit.
          */
         post: operations["exchangeBuildToken"];
         /**
          * End the build's token before it expires
          * @description The token is in the header `Authorization`.
+         *
+         *     Requires no token.
          */
         delete: operations["endPublisherToken"];
         options?: never;
@@ -2832,7 +2936,7 @@ export interface paths {
          * Get the caller's rate limit and the remaining requests
          * @description Costs no request, and works also when the limit is reached.
          *
-         *     Counts as 0 requests at the rate limit.
+         *     Requires no token. Counts as 0 requests at the rate limit.
          */
         get: operations["getRateLimit"];
         put?: never;
@@ -3354,7 +3458,7 @@ export interface paths {
          * Choose versions for projects and for everything that they require
          * @description Returns for each item the version to install, and every version that the chosen versions require, each once. Without a conflict, the versions are those of an update check with the same filter. Earlier items get their newest possible version first. Without `loaders` or `game_versions`, the requirements of a single item match those of its version. The answer is the same for every caller: hidden objects do not exist. With `store=true`, the answer is stored under `lock` until 90 days after it was last read; in read-only mode, this fails.
          *
-         *     Counts as 3 requests at the rate limit.
+         *     Requires no token. Counts as 3 requests at the rate limit.
          */
         post: operations["resolveItems"];
         delete?: never;
@@ -3374,7 +3478,7 @@ export interface paths {
          * Find the game versions and loaders that fit several projects
          * @description For 1 to 200 projects, by ID or slug. Their dependencies do not count: `POST /v3/resolve` chooses versions with them. Projects whose types do not run on a loader, such as resource packs next to mods, fit every loader.
          *
-         *     Counts as 3 requests at the rate limit.
+         *     Requires no token. Counts as 3 requests at the rate limit.
          */
         get: operations["findCompatibility"];
         put?: never;
@@ -3398,7 +3502,7 @@ export interface paths {
          * Store a list of versions as a lock
          * @description Stores the versions as they are, without choosing others. Equal lists have the same lock.
          *
-         *     Counts as 3 requests at the rate limit.
+         *     Requires no token. Counts as 3 requests at the rate limit.
          */
         post: operations["createLock"];
         delete?: never;
@@ -3414,7 +3518,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a stored answer */
+        /**
+         * Get a stored answer
+         * @description Requires no token.
+         */
         get: operations["getLock"];
         put?: never;
         post?: never;
@@ -3435,7 +3542,7 @@ export interface paths {
          * Get a stored answer as an .mrpack
          * @description The same lock has the same bytes, as long as its files are public.
          *
-         *     Counts as 3 requests at the rate limit.
+         *     Requires no token. Counts as 3 requests at the rate limit.
          */
         get: operations["getLockMrpack"];
         put?: never;
@@ -3455,7 +3562,7 @@ export interface paths {
         };
         /**
          * Get a stored answer as a packwiz pack
-         * @description Counts as 3 requests at the rate limit.
+         * @description Requires no token. Counts as 3 requests at the rate limit.
          */
         get: operations["getLockPack"];
         put?: never;
@@ -3475,7 +3582,7 @@ export interface paths {
         };
         /**
          * Get the index of a packwiz pack
-         * @description Counts as 3 requests at the rate limit.
+         * @description Requires no token. Counts as 3 requests at the rate limit.
          */
         get: operations["getLockIndex"];
         put?: never;
@@ -3493,7 +3600,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the description of a file in a packwiz pack */
+        /**
+         * Get the description of a file in a packwiz pack
+         * @description Requires no token.
+         */
         get: operations["getLockMetafile"];
         put?: never;
         post?: never;
@@ -3679,12 +3789,16 @@ export interface paths {
         /**
          * Search for projects
          * @description Searches approved and archived projects. Filters are joined by AND. One version must meet all conditions on versions. The result does not depend on the caller.
+         *
+         *     Requires no token.
          */
         get: operations["searchProjects"];
         put?: never;
         /**
          * Search for projects with long filters
          * @description Searches approved and archived projects. Filters are joined by AND. One version must meet all conditions on versions. The result does not depend on the caller.
+         *
+         *     Requires no token.
          */
         post: operations["searchProjectsByBody"];
         delete?: never;
@@ -3703,6 +3817,8 @@ export interface paths {
         /**
          * Count the hits of a search by category, loader, game version and more
          * @description Searches approved and archived projects. Filters are joined by AND. One version must meet all conditions on versions. The result does not depend on the caller. Counts each value as an additional condition of the search.
+         *
+         *     Requires no token.
          */
         get: operations["countSearchFacets"];
         put?: never;
@@ -3723,6 +3839,8 @@ export interface paths {
         /**
          * Suggest projects, users and tags while a user types
          * @description One inexpensive request for all kinds. Returns only what search and public profiles show; nothing for a query without letters and digits. The response can be 10 seconds old. Wait for a pause of about 150 ms before each request.
+         *
+         *     Requires no token.
          */
         get: operations["suggestSearch"];
         put?: never;
@@ -3743,6 +3861,8 @@ export interface paths {
         /**
          * List the changes of the public catalogue
          * @description Lists the public projects, versions, users, organizations, collections and advisories that became public, changed or were removed, in the order of the commits. Each object has one entry, its latest. Without `since`, the list starts with the oldest entry and contains the whole public catalogue. Request again with `since` = `next` while `more` is true, and later to get new changes. Counters, such as downloads, are not changes.
+         *
+         *     Requires no token.
          */
         get: operations["listChanges"];
         put?: never;
@@ -3763,6 +3883,8 @@ export interface paths {
         /**
          * Stream the changes of the public catalogue as server-sent events
          * @description The event `change` has the data of an entry of `GET /v3/changes`, and its cursor as ID. If the cursor cannot be continued, the event `expired` ends the stream. A client can have 4 streams.
+         *
+         *     Requires no token.
          */
         get: operations["streamChanges"];
         put?: never;
@@ -4002,7 +4124,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the number of projects, versions, files and authors */
+        /**
+         * Get the number of projects, versions, files and authors
+         * @description Requires no token.
+         */
         get: operations["getStatistics"];
         put?: never;
         post?: never;
@@ -4041,7 +4166,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get an image */
+        /**
+         * Get an image
+         * @description Requires no token.
+         */
         get: operations["getPicture"];
         put?: never;
         post?: never;
@@ -4058,7 +4186,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get an image */
+        /**
+         * Get an image
+         * @description Requires no token.
+         */
         get: operations["getGalleryPicture"];
         put?: never;
         post?: never;
@@ -4123,7 +4254,7 @@ export interface paths {
          * Download the files of a stored answer that a server needs
          * @description Streams a ZIP archive with the files that run on a server, in the folders of the pack, and a text about how to install and start the loader, which the archive does not contain. It has at most 512 files and 4 GiB. Counts as a download of each version in it.
          *
-         *     Counts as 3 requests at the rate limit.
+         *     Requires no token. Counts as 3 requests at the rate limit.
          */
         get: operations["downloadLockServer"];
         put?: never;
@@ -4207,7 +4338,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Report a click on an affiliate link */
+        /**
+         * Report a click on an affiliate link
+         * @description Requires no token.
+         */
         post: operations["reportAffiliateClick"];
         delete?: never;
         options?: never;
@@ -11028,6 +11162,24 @@ export interface components {
             /** @description Projects */
             projects: components["schemas"]["QueuedProject"][];
         };
+        /** ModerationThread */
+        ModerationThread: {
+            /** @description ID */
+            id: string;
+            /**
+             * @description Type
+             * @enum {string}
+             */
+            type: "project" | "report" | "direct_message";
+            /** @description ID of the project; null after its deletion */
+            project_id: string | null;
+            /** @description ID of the report */
+            report_id: string | null;
+            /** @description Oldest first */
+            messages: components["schemas"]["ThreadMessage"][];
+            /** @description Authors of messages whose identity the caller can see */
+            members: components["schemas"]["User"][];
+        };
         /**
          * NamedVersion
          * @description The project or version that it excludes
@@ -13900,10 +14052,13 @@ export interface components {
         SearchRequest: {
             /** @description Words to find in names, summaries, slugs and authors; empty matches everything */
             query?: string | null;
-            /** @description Maximum number of entries */
-            limit?: (number | null) | string;
-            /** @description Number of entries to skip */
-            offset?: (number | null) | string;
+            /** @description Maximum number of hits, default 10 */
+            limit?: number | null;
+            /**
+             * Format: int64
+             * @description Number of hits to skip
+             */
+            offset?: number | null;
             /**
              * @description Sort order, default relevance: relevance, downloads, follows, newest, updated, date_created, date_modified
              * @enum {string|null}
@@ -13911,8 +14066,8 @@ export interface components {
             index?: "" | "relevance" | "downloads" | "follows" | "newest" | "updated" | "date_created" | "date_modified" | null;
             /** @description Filter expression, such as `categories IN [magic, mobs] AND downloads > 1000` */
             new_filters?: string | null;
-            /** @description Filters */
-            facets?: (string | null) | unknown[];
+            /** @description Older filter syntax: JSON array of arrays of `field:value`, as a string. The outer array is AND, the inner ones OR: `[["project_types:mod"],["categories:magic","categories:mobs"]]`. The array itself is also accepted */
+            facets?: string | null;
             /** @description Older name of `new_filters` */
             filters?: string | null;
             /** @description Another filter expression, joined by AND */
@@ -14927,24 +15082,6 @@ export interface components {
             sent: boolean;
             /** @description Response of the mail server without addresses */
             response: string;
-        };
-        /** Thread */
-        Thread: {
-            /** @description ID */
-            id: string;
-            /**
-             * @description Type
-             * @enum {string}
-             */
-            type: "project" | "report" | "direct_message";
-            /** @description ID of the project; null after its deletion */
-            project_id: string | null;
-            /** @description ID of the report */
-            report_id: string | null;
-            /** @description Oldest first */
-            messages: components["schemas"]["ThreadMessage"][];
-            /** @description Authors of messages whose identity the caller can see */
-            members: components["schemas"]["User"][];
         };
         /** ThreadMessage */
         ThreadMessage: {
@@ -28772,7 +28909,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Thread"];
+                    "application/json": components["schemas"]["ModerationThread"];
                 };
             };
             /** @description Not modified */
@@ -28861,7 +28998,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Thread"][];
+                    "application/json": components["schemas"]["ModerationThread"][];
                 };
             };
             /** @description Not modified */

@@ -3,7 +3,7 @@ import type { FastifyContextConfig } from 'fastify'
 import { SCOPES, type ScopeName } from '#features/basics/access/scopes.ts'
 import type { LimitedTokens } from './access-control.ts'
 
-/** Describes the required credentials and the cost of a route; undefined for public routes of cost 1. */
+/** Describes the required credentials and the cost of a route; undefined if there is nothing to say. */
 export function describeAccess(config: FastifyContextConfig): string | undefined {
   const { cost = 1 } = config
   const parts = [
@@ -16,7 +16,7 @@ export function describeAccess(config: FastifyContextConfig): string | undefined
 }
 
 function describeCaller({ auth, role }: FastifyContextConfig): string | undefined {
-  if (auth === 'public') return undefined
+  if (auth === 'public') return 'Requires no token.'
   if (auth === 'operator') return 'Operators only: requires the header `X-Admin-Key` or the session of an admin.'
   if ('read' in auth) return optionalToken(auth.read)
   const requirement =

@@ -39,7 +39,7 @@ export const ThreadMessageView = NamedObject('ThreadMessage', {
 })
 export type ThreadMessageView = Static<typeof ThreadMessageView>
 
-export const ThreadView = NamedObject('Thread', {
+export const ThreadView = NamedObject('ModerationThread', {
   id: Type.String(),
   type: Type.Enum(['project', 'report', 'direct_message']),
   project_id: Nullable(Type.String({ description: 'ID of the project; null after its deletion' })),

@@ -1,5 +1,5 @@
 // Converts the parameters of a search request, from the URL or a JSON body, to a query in normal form.
-import Type, { type Static } from 'typebox'
+import Type, { type Static, type TSchema } from 'typebox'
 import { invalidInput } from '#lib/errors.ts'
 import { NamedObject, Nullable } from '#lib/schema/schema-parts.ts'
 import { characterCount } from '#lib/text/text-rules.ts'
@@ -81,18 +81,20 @@ export const SuggestionParameters = Type.Object({
 const NumberText = Type.String({ maxLength: 20 })
 const Text = (maxLength: number, description: string) =>
   Type.Optional(Nullable(Type.String({ maxLength, description })))
+/** Accepts all types, and describes the first one only: generators of clients cannot express a choice of simple types. */
+const orNull = (types: [TSchema, ...TSchema[]]) =>
+  Type.Union([...types, Type.Null()], { describedAs: { anyOf: types.slice(0, 1) } })
 
 export const SearchBody = NamedObject('SearchRequest', {
   query: Text(QUERY_LENGTH_MAX, about.query),
-  limit: Type.Optional(Type.Union([Limit, NumberText, Type.Null()])),
-  offset: Type.Optional(Type.Union([Offset, NumberText, Type.Null()])),
+  limit: Type.Optional(orNull([Limit, NumberText])),
+  offset: Type.Optional(orNull([Offset, NumberText])),
   index: Type.Optional(Nullable(Type.Enum(['', ...INDEX_NAMES], { description: about.index }))),
   new_filters: Text(FILTER_LENGTH_MAX, about.new_filters),
   facets: Type.Optional(
-    Type.Union([
-      Type.String({ maxLength: FILTER_LENGTH_MAX, description: about.facets }),
-      Type.Array(Type.Unknown(), { maxItems: FACETS_MAX, description: 'The same as an array' }),
-      Type.Null(),
+    orNull([
+      Type.String({ maxLength: FILTER_LENGTH_MAX, description: `${about.facets}. The array itself is also accepted` }),
+      Type.Array(Type.Unknown(), { maxItems: FACETS_MAX }),
     ]),
   ),
   filters: Text(FILTER_LENGTH_MAX, about.filters),

@@ -1,0 +1,1 @@
+module.exports = require('@apidevtools/swagger-parser').validate(process.argv[2])
