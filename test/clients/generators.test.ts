@@ -1,5 +1,5 @@
 // Generates clients by the commands of docs/api/generated-clients.md, compiles them, and runs programs that use them against
-// a running Depot. Validates the description with the validators of other projects.
+// a running Depot.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -52,7 +52,6 @@ const GENERATORS: Generator[] = [
   { chapter: 'Python with openapi-python-client', needs: ['curl', 'jq', 'python3'] },
   { chapter: 'TypeScript with openapi-typescript', needs: ['curl', 'jq', 'npx', 'python3'] },
   { chapter: 'Go with oapi-codegen', needs: ['curl', 'go', 'jq', 'python3'] },
-  { chapter: 'Go with ogen', needs: ['curl', 'go', 'jq', 'python3'] },
 ]
 
 /** Output of tools that cannot download what they need. */

@@ -1,1 +1,0 @@
-module.exports = require('@apidevtools/swagger-parser').validate(process.argv[2])
