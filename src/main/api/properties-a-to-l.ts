@@ -154,6 +154,7 @@ export const PROPERTIES_A_TO_L = {
   filter_by: 'Values to which the metric is limited',
   finished: 'Time at which it finished',
   flow: 'Code of the step, from an earlier response or an email',
+  follow_feed: 'Secret feed of followed projects',
   followers: 'Number of followers',
   follows: 'Projects that the account follows',
   format: 'Format of the value',

@@ -100,7 +100,8 @@ async function runInTime({ file, args }: Command, cwd: string): Promise<void> {
   }
 }
 
-const remainingMs = (): number => UNTIL_SECONDS * 1000 - Date.now()
+/** Milliseconds until the time for clients is over; infinite without a limit. */
+export const remainingMs = (): number => UNTIL_SECONDS * 1000 - Date.now()
 
 function stateOf(folder: string): string {
   const hash = createHash('sha256')

@@ -8910,6 +8910,18 @@ export interface components {
             sessions: components["schemas"]["Session"][];
             /** @description Personal access tokens */
             pats: components["schemas"]["PersonalAccessToken"][];
+            /** @description Shortened addresses of the sign-up and the sign-ins */
+            origins: {
+                [key: string]: unknown;
+            }[];
+            /** @description Versions of the Terms that the user accepted */
+            terms_consents: {
+                [key: string]: unknown;
+            }[];
+            /** @description Cleanups of accounts */
+            cleanups: {
+                [key: string]: unknown;
+            }[];
             /** @description Teams */
             teams: {
                 [key: string]: unknown;
@@ -8926,12 +8938,32 @@ export interface components {
             previous_pack_slugs: {
                 [key: string]: unknown;
             }[];
+            /** @description Former usernames that nobody else can take yet */
+            reserved_usernames: {
+                [key: string]: unknown;
+            }[];
+            /** @description Former usernames */
+            previous_usernames: {
+                [key: string]: unknown;
+            }[];
             /** @description Settings of emails */
             email_settings: {
                 [key: string]: unknown;
             }[];
             /** @description Webhooks */
             webhooks: {
+                [key: string]: unknown;
+            }[];
+            /** @description Passkeys */
+            passkeys: {
+                [key: string]: unknown;
+            }[];
+            /** @description Accounts of other services that sign in */
+            sign_in_providers: {
+                [key: string]: unknown;
+            }[];
+            /** @description Secret feed of followed projects */
+            follow_feed: {
                 [key: string]: unknown;
             }[];
             /** @description Projects that the account follows */

@@ -74,8 +74,8 @@ function describeResponses({ responses }: Operation, route: RouteEntry, shared: 
 
 /** The OAuth endpoints report every 400 with a code of the OAuth specification. */
 function withoutForeign(keys: readonly string[], clientError: Response | undefined): string[] {
-  const isOAuth = String(schemaOf(clientError)['$ref']).endsWith('/OAuthError')
-  return keys.filter((key) => !isOAuth || statusOf(key) !== '400' || !(codeOf(key) in ERRORS))
+  const isForeign = isOAuth(schemaOf(clientError))
+  return keys.filter((key) => !isForeign || statusOf(key) !== '400' || !(codeOf(key) in ERRORS))
 }
 
 function errorResponse(status: string, codes: readonly string[], schema: Json): Response {
@@ -86,7 +86,7 @@ function errorResponse(status: string, codes: readonly string[], schema: Json): 
   return {
     headers: errorHeaders(status),
     description: `${description}: ${names.map((code) => `\`${code}\``).join(', ')}`,
-    content: { 'application/json': { schema, ...exampleRefs(status, names) } },
+    content: { 'application/json': { schema, ...exampleRefs(status, names, schema) } },
   }
 }
 
@@ -101,13 +101,18 @@ function defaultResponse(keys: readonly string[]): Response {
 
 /** Such as `400.json_error.validation_error`. */
 function nameOf(status: string, codes: readonly string[], schema: Json): string {
-  const prefix = String(schema['$ref']).endsWith('/OAuthError') ? ['oauth'] : []
+  const prefix = isOAuth(schema) ? ['oauth'] : []
   return [...prefix, status, ...[...new Set(codes)].sort()].filter((part) => part !== '').join('.')
 }
 
-function exampleRefs(status: string, codes: readonly string[]): { examples?: Json } {
+/** An error of the OAuth specification has no details. */
+function exampleRefs(status: string, codes: readonly string[], schema: Json): { examples?: Json } {
+  const fits = (name: string): boolean => !isOAuth(schema) || !('details' in (ERROR_EXAMPLES[name as ErrorKind] ?? {}))
   const refs = Object.entries(ERRORS)
-    .filter(([name, kind]) => name in ERROR_EXAMPLES && `${kind.status}` === status && codes.includes(kind.error))
+    .filter(
+      ([name, kind]) =>
+        name in ERROR_EXAMPLES && fits(name) && `${kind.status}` === status && codes.includes(kind.error),
+    )
     .map(([name, { error }]) => [error, { $ref: `#/components/examples/${name}` }])
   return refs.length === 0 ? {} : { examples: Object.fromEntries(refs) }
 }
@@ -123,6 +128,8 @@ function examples(): Json {
     }),
   )
 }
+
+const isOAuth = (schema: Json): boolean => String(schema['$ref']).endsWith('/OAuthError')
 
 function schemaOf(response: Response | undefined): Json {
   return response?.content?.['application/json'].schema ?? { $ref: '#/components/schemas/Error' }
