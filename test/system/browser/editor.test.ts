@@ -139,7 +139,17 @@ test('the toolbar formats the selection by mouse and keyboard, and can be undone
     await use(name)
     assert.equal(await text(page), made)
   }
+  await page.keyboard.type('careful')
+  assert.equal(await text(page), 'one\n\n> [!NOTE]\n> careful\n')
+  await page.keyboard.press('Control+z')
+  assert.equal(await text(page), 'one\n\n> [!NOTE]\n> \n')
   await page.locator('#preview .alert, #preview blockquote, #preview [class*=note]').first().waitFor()
+
+  await page.fill(AREA, 'one two')
+  await select(page, 4, 7)
+  await use('Alert')
+  assert.equal(await text(page), '> [!NOTE]\n> one two\n')
+  assert.equal(await selected(page), 'one two')
 
   await page.fill(AREA, 'one')
   await select(page, 0, 3)

@@ -47,7 +47,7 @@ async function made(slug: string, by: Person, weeks: readonly number[] = []): Pr
 test('an instance without projects leads its operator on, and tells visitors what they can do', async () => {
   const visited = await home()
   assert.match(visited, /Nothing has been published yet/)
-  assert.match(visited, /the link that the server printed when it started/)
+  assert.match(visited, /the link that the server shows when it starts in a terminal/)
   assert.match(visited, /href="\/new\/project"/)
   assert.doesNotMatch(visited, /href="\/operator/)
   const admin = await t.make.account({ role: 'admin' })

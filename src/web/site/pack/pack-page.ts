@@ -23,7 +23,7 @@ import { emptyState, note } from '#web/ui/parts/lists.ts'
 import { tagName } from '../names.ts'
 import { fittingSetups } from './fitting-setups.ts'
 import { launcherMenu } from './launcher-menu.ts'
-import { nameLink, packTable } from './pack-rows.ts'
+import { externalList, externalsOf, nameLink, packTable } from './pack-rows.ts'
 import { type PackState, packPath, packValues, readPack, type ShownPack } from './pack-state.ts'
 import { findEdited, saveForm } from './save-form.ts'
 import { settingsForm } from './settings-form.ts'
@@ -37,8 +37,12 @@ export async function showPack(request: PageRequest): Promise<FastifyReply> {
 }
 
 /** `refusal`: why the pack could not be saved to the account. */
-export async function showPackOf(request: PageRequest, state: PackState, refusal?: FormRefusal): Promise<FastifyReply> {
-  const { page, deps, show } = request
+export async function showPackOf(request: PageRequest, given: PackState, refusal?: FormRefusal): Promise<FastifyReply> {
+  const { page, deps, show, query } = request
+  const loaderVersions = await listLoaderVersions(deps, given)
+  // The address of a stored pack has its values.
+  const isOpen = given.loaderVersion === '' && query('lock') === ''
+  const state = isOpen ? { ...given, loaderVersion: loaderVersions[0] ?? '' } : given
   const pack = state.projects.length === 0 ? undefined : await loadPack(request, state)
   const edited = await findEdited(request, state)
   return show({
@@ -47,7 +51,7 @@ export async function showPackOf(request: PageRequest, state: PackState, refusal
       pack,
       edited,
       refusal,
-      loaderVersions: await listLoaderVersions(deps, state),
+      loaderVersions,
       fitting: pack === undefined ? null : await fittingSetups(request, pack),
     }),
     isUnlisted: true,
@@ -111,7 +115,7 @@ async function loadPack({ deps, query }: PageRequest, state: PackState): Promise
     answer,
     projects: byId,
     versions: new Map(versions.map((version) => [version.id, version])),
-    external: answer.external.map(({ file_name }) => file_name).filter((name) => !contained.has(name)),
+    external: externalsOf(answer, contained),
     isStored: query('lock') === lock,
     lacks: {
       projects: failed.map(({ index, project_id }) => byId.get(project_id ?? '')?.name ?? state.projects[index] ?? ''),
@@ -152,7 +156,7 @@ ${state.projects.length >= PACK_PROJECTS_MAX && note(page, 'warn', html`<p>${lan
 ${itemList(page, pack)}
 ${requiredList(page, pack)}
 ${suggestedList(page, pack)}
-${externalList(page, pack)}
+${externalList(page, pack, pack.external)}
 <p class="note-line"><a href="${pathTo(page, packPath({ ...state, projects: [], pack: '' }))}">${language.t('site.pack.clear')}</a></p>
 </div><aside class="stack" aria-label="${language.t('site.pack')}">
 <section class="stack"><h2 class="vh">${language.t('site.pack.settings')}</h2>${settingsForm(request, state, loaderVersions, saving.refusal)}</section>
@@ -247,11 +251,6 @@ function suggestedList(page: PageContext, pack: ShownPack): Part {
     return { projectId, act }
   })
   return packTable(page, pack, language.t('site.pack.optional'), rows)
-}
-
-function externalList(page: PageContext, pack: ShownPack): Part {
-  const rows = pack.external.map((name) => ({ projectId: '', name: html`<bdi>${name}</bdi>` }))
-  return packTable(page, pack, page.language.t('site.pack.external'), rows)
 }
 
 /** Names everything without which players cannot use the pack. */

@@ -1,6 +1,6 @@
 // Lists of the projects and versions of a pack.
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
-import type { ChosenView } from '#features/catalogue/resolve/views.ts'
+import type { AnswerView, ChosenView } from '#features/catalogue/resolve/views.ts'
 import type { VersionView } from '#features/catalogue/versions/views.ts'
 import { sidesOf } from '#ports/search-index/sides.ts'
 import { projectPath, versionPath } from '#web/kit/paths.ts'
@@ -50,6 +50,16 @@ export function packTable(page: PageContext, named: Named, title: string, items:
   return html`<section class="scroll"><div class="section-head"><h2>${title}</h2></div>
 <table class="versions folds"><thead><tr><th scope="col">${language.t('site.pack.project')}</th>${heads}${acts}</tr></thead><tbody>
 ${rows}</tbody></table></section>`
+}
+
+/** Returns the names of required files that neither the catalogue nor another file of the pack has. */
+export const externalsOf = ({ external }: Pick<AnswerView, 'external'>, contained: ReadonlySet<string>): string[] =>
+  external.map(({ file_name }) => file_name).filter((name) => !contained.has(name))
+
+/** Lists what players have to get from elsewhere; nothing without names. */
+export function externalList(page: PageContext, named: Named, names: readonly string[]): Part {
+  const rows = names.map((name) => ({ projectId: '', name: html`<bdi>${name}</bdi>` }))
+  return packTable(page, named, page.language.t('site.pack.external'), rows)
 }
 
 function pictureOf(page: PageContext, { projects }: Named, projectId: string): Markup {

@@ -187,6 +187,14 @@ test('an invalid version of the loader makes no pack for launchers', async () =>
   assert.ok(!stored.body.includes('.mrpack"'), 'no link to the archive')
 })
 
+test('the version of the loader that packs use most recently is proposed in the field', async () => {
+  const without = query('engine').replace('&loader_version=0.15.11', '')
+  const body = await page(`/pack?${without}`)
+  const [, value] = /name="loader_version"[^>]* value="([^"]*)"/.exec(body) ?? []
+  assert.equal(value, '0.16.9')
+  assert.doesNotMatch(body, /Choose a version of Fabric/)
+})
+
 test('values of the address that the pack cannot have are errors of their fields', async () => {
   const body = await page(`/pack?projects=${idOf('engine')}&loader=zz&game_version=0.0.zz&loader_version=abc`)
   for (const text of ['the loader “zz”', 'the game version “0.0.zz”', '“abc” is not a version of a loader'])

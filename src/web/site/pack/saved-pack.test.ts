@@ -20,6 +20,7 @@ before(async () => {
     engine: { '1': [] },
     torch: { '1': [] },
     old: { '1': { game_versions: ['1.19.4'] } },
+    lamp: { '1': ['required extra.jar'] },
   })
   owner = await t.make.account({ username: 'Packer' })
   browser = visitor(t, owner.token)
@@ -48,6 +49,11 @@ const indexOf = async (mrpack: string) => {
   const [entry] = await readZip(answer.rawPayload)
   return JSON.parse(String(entry?.content ?? assert.fail('no index')))
 }
+
+test('the page names a required file that the pack does not contain', async () => {
+  const { path } = await create({ projects: [idOf('lamp')] })
+  assert.match(await text(path), /Players also need extra\.jar, which is not in this catalogue/)
+})
 
 test('a collection becomes a pack, which is saved, changed and saved again', async () => {
   const body = { name: 'My lights', projects: [idOf('lantern'), idOf('torch')] }

@@ -4,6 +4,7 @@ import { findPreviousOwner } from '#features/basics/previous-names/queries.ts'
 import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import { getLockContent } from '#features/catalogue/resolve/locks/store-lock.ts'
+import { listContainedExternals } from '#features/catalogue/resolve/queries.ts'
 import type { AnswerView } from '#features/catalogue/resolve/views.ts'
 import { listVisibleVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
 import type { VersionView } from '#features/catalogue/versions/views.ts'
@@ -25,7 +26,7 @@ import { embedPath } from '../machines/embed.ts'
 import { setupName, tagName } from '../names.ts'
 import { copyButton, shareButton } from '../version/version-parts.ts'
 import { launcherMenu } from './launcher-menu.ts'
-import { type PackItem, packCover, packTable } from './pack-rows.ts'
+import { externalList, externalsOf, type PackItem, packCover, packTable } from './pack-rows.ts'
 import { packPath } from './pack-state.ts'
 
 /** Number of earlier saves that the page lists. */
@@ -85,6 +86,7 @@ export async function showSavedPack(
     .map(({ project_id }) => named.projects.get(project_id)?.name ?? project_id)
   const shown: ShownSave = { ...named, answer, isInstallable: lost.length === 0 }
   const { own, required } = contentsOf(shown)
+  const external = externalsOf(answer, await listContainedExternals(deps.db, ids))
   return show({
     title: pack.name,
     canonical: path,
@@ -94,11 +96,12 @@ export async function showSavedPack(
     ...(pack.status === 'listed' ? { embed: embedPath(page, path) } : {}),
     description: language.t('site.saved-pack.about', { name: pack.name, owner: owner.username }),
     refusal,
-    body: html`${notes(request, saved, lost)}${errorSummary(page, errorsOf({ refusal }))}
+    body: html`${notes(request, saved, { lost, external })}${errorSummary(page, errorsOf({ refusal }))}
 ${packHead(request, saved, shown)}
 <div class="sheet split"><div class="list">
 ${packTable(page, shown, language.t('site.count.project', { count: own.length }), own)}
 ${packTable(page, shown, language.t('site.pack.required'), required)}
+${externalList(page, shown, external)}
 </div><aside aria-label="${language.t('site.about', { name: pack.name })}">
 ${details(request, saved, shown)}
 ${history(page, path, await listSaves(deps.db, pack.id, SAVES_SHOWN))}
@@ -156,11 +159,18 @@ const stateOf = ({ projects, loader, game_version, name, loader_version }: PackR
   pack,
 })
 
-/** `lost`: the projects of which the newest save contains a version that is no longer public. */
-function notes(request: PageRequest, { pack }: SavedPack, lost: readonly string[]): Part {
+/**
+ * `lost`: the projects of which the newest save contains a version that is no longer public. `external`: required files that
+ * the pack does not contain.
+ */
+function notes(
+  request: PageRequest,
+  { pack }: SavedPack,
+  { lost, external }: { lost: readonly string[]; external: readonly string[] },
+): Part {
   const { page, language } = request
   const notice = noticeOf(request)
-  return html`${notice !== undefined && html`<div class="state">${doneNote(page, html`${notice}`)}</div>`}${pack.status !== 'listed' && html`<div class="state">${note(page, 'warn', html`<p>${language.t(`site.saved-pack.${pack.status}`)}</p>`)}</div>`}${lost.length > 0 && html`<div class="state">${note(page, 'warn', broken(request, pack, lost))}</div>`}`
+  return html`${notice !== undefined && html`<div class="state">${doneNote(page, html`${notice}`)}</div>`}${pack.status !== 'listed' && html`<div class="state">${note(page, 'warn', html`<p>${language.t(`site.saved-pack.${pack.status}`)}</p>`)}</div>`}${lost.length > 0 && html`<div class="state">${note(page, 'warn', broken(request, pack, lost))}</div>`}${external.length > 0 && html`<div class="state">${note(page, 'warn', html`<p>${language.t('site.saved-pack.external', { names: new Intl.ListFormat(language.tag).format(external) })}</p>`)}</div>`}`
 }
 
 /** Says why nobody can install the pack, and who can change that. */

@@ -67,7 +67,7 @@ const block = (area, text, part) => {
   const [before, after] = [value.slice(0, selectionStart), value.slice(selectionEnd)]
   const above = before === '' || before.endsWith('\n\n') ? '' : before.endsWith('\n') ? '\n' : '\n\n'
   const below = after.startsWith('\n\n') ? '' : after.startsWith('\n') || after === '' ? '\n' : '\n\n'
-  const at = selectionStart + above.length + Math.max(0, text.indexOf(part))
+  const at = selectionStart + above.length + Math.max(0, text.lastIndexOf(part))
   replace(area, [selectionStart, selectionEnd], above + text + below, [at, at + part.length])
 }
 
@@ -107,8 +107,11 @@ const TOOLS = {
     block(area, `<details>\n<summary>${spoiler}</summary>\n\n${text}\n\n</details>`, text)
   },
   alert: (area) => {
-    const text = area.value.slice(area.selectionStart, area.selectionEnd)
-    block(area, `> [!NOTE]\n> ${text.replaceAll('\n', '\n> ')}`, 'NOTE')
+    const { start, end } = linesOf(area)
+    // A part of a line cannot be an alert.
+    if (area.selectionStart !== area.selectionEnd) area.setSelectionRange(start, end)
+    const text = area.value.slice(area.selectionStart, area.selectionEnd).replaceAll('\n', '\n> ')
+    block(area, `> [!NOTE]\n> ${text}`, text)
   },
 }
 

@@ -8,6 +8,13 @@ export const each = (selector, action, root = document) => {
 /** Fills `{name}` in a text that the server rendered into a data attribute. */
 export const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_all, name) => values[name] ?? '')
 
+/** Changes the text of an element. In Chromium, undo takes back a single letter if typing adds or removes a node. */
+export const write = (element, text) => {
+  const [node] = element.childNodes
+  if (!(node instanceof Text) || element.childNodes.length > 1) element.textContent = text
+  else if (node.data !== text) node.data = text
+}
+
 /** Announces a text to screen readers. */
 export const say = (text) => {
   let line = document.getElementById('said')

@@ -1,5 +1,5 @@
 // The preview of a text, its length, suggestions while typing, and an order that is changed by dragging.
-import { ask, each, fill, later, swap, textsOf } from './base.js'
+import { ask, each, fill, later, swap, textsOf, write } from './base.js'
 
 each('textarea[data-preview]', (area) => {
   const update = later(400, () => ask(area.form, 'preview', area.dataset.preview))
@@ -10,9 +10,7 @@ each('[data-count]', (field) => {
   const line = document.createElement('p')
   line.className = 'hint'
   const show = () => {
-    line.textContent = fill(field.dataset.count, {
-      count: field.value.length.toLocaleString(document.documentElement.lang),
-    })
+    write(line, fill(field.dataset.count, { count: field.value.length.toLocaleString(document.documentElement.lang) }))
   }
   const place = field.closest('.marks, .write')?.querySelector('.marks') ?? field.parentElement
   place.append(line)

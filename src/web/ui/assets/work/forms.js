@@ -1,5 +1,5 @@
 // Unsaved changes: the save bar counts them, the browser stores them until they are saved, and leaving the page asks.
-import { each, fill, later, say } from './base.js'
+import { each, fill, later, say, write } from './base.js'
 
 const PREFIX = 'depot-draft:'
 const MONTH_MS = 30 * 86_400_000
@@ -51,8 +51,8 @@ for (const [index, { bar, form }] of forms.entries()) {
   const show = () => {
     const names = [...new Set(changed().map(labelOf))]
     const count = names.length
-    line.textContent =
-      count === 0 ? given : fill(count === 1 ? bar.dataset.one : bar.dataset.many, { count, names: names.join(', ') })
+    const text = count === 1 ? bar.dataset.one : bar.dataset.many
+    write(line, count === 0 ? given : fill(text, { count, names: names.join(', ') }))
     if (discard !== null) discard.hidden = count === 0 && !isRefused
     form.toggleAttribute('data-dirty', count > 0 || isRefused)
   }
