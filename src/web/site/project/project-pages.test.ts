@@ -60,6 +60,18 @@ test('the page has a title with its owner, a sentence about the environment, and
   assert.match(await page('/mod/lantern', german), /<title>Lantern, eine Mod von keeper · Depot<\/title>/)
 })
 
+test('the table of compatibility has the newest game versions, and a line names the others', async () => {
+  const wide = await t.make.project({ owner, slug: 'wide', name: 'Wide Lamp' })
+  const game_versions = ['1.20.1', '1.20.2', '1.20.3', '1.20.4', '1.20.5', '1.20.6']
+  await t.make.version({ project: wide, game_versions })
+  const body = await page('/mod/wide')
+  assert.deepEqual(
+    [...body.matchAll(/<th scope="col">([\d.]+)<\/th>/g)].map(([, name]) => name),
+    game_versions.slice(1),
+  )
+  assert.ok(body.includes('Also for 1.20.1.'))
+})
+
 test('the licence has a link and a summary; expressions and unknown licences have neither', async () => {
   const cases = [
     ['MIT', null, 'https://spdx.org/licenses/MIT.html', /if you name the authors/],

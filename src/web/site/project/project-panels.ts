@@ -40,6 +40,8 @@ export function galleryPreview(page: PageContext, { view, path }: ProjectData): 
 ${items}</ul>`
 }
 
+/** Game versions that are named below the table of compatibility. */
+const NAMED_MAX = 8
 const COLUMNS_MAX = 5
 const ROWS_MAX = 8
 
@@ -69,6 +71,9 @@ export function compatibility(
   if (releases.includes(setup.gameVersion) && !recent.includes(setup.gameVersion))
     recent.splice(COLUMNS_MAX - 1, 1, setup.gameVersion)
   const columns = recent.toReversed()
+  const others = releases.filter((version) => !columns.includes(version))
+  const named = [...others.slice(0, NAMED_MAX), ...(others.length > NAMED_MAX ? ['…'] : [])].join(', ')
+  const also = others.length > 0 && html`<p class="small soft">${language.t('site.fits.also', { versions: named })}</p>`
   const runs = environmentText(language, view.project_types, project.environment)
   const sentence = runs !== undefined && html`<p class="small soft">${runs}</p>`
   if (rows.length === 0 || columns.length === 0)
@@ -87,7 +92,7 @@ export function compatibility(
 `,
   )
   return html`<section class="panel"><h2>${language.t('site.fits')}</h2><div class="scroll"><table class="matrix"><thead><tr><td></td>${columns.map((version) => html`<th scope="col">${version}</th>`)}</tr></thead><tbody>
-${body}</tbody></table></div>${sentence}</section>`
+${body}</tbody></table></div>${also}${sentence}</section>`
 }
 
 const LINK_ICONS: Readonly<Record<string, IconName>> = {
