@@ -218,7 +218,11 @@ test('a setup is stored in a cookie, filters lists and chooses the file', async 
 
 test('following from a page is visible immediately; signed-out visitors sign in and return', async () => {
   const someone = visitor(t)
-  assertSays(await someone.get('/mod/lantern'), 200, 'href="/account/sign-in?return=%2Fmod%2Flantern"')
+  assertSays(
+    await someone.get('/mod/lantern'),
+    200,
+    'href="/account/sign-in?return=%2Fmod%2Flantern%3Fdone%3Dcan-follow"',
+  )
   const person = visitor(t, (await t.make.account()).token)
   const before = await person.get('/mod/lantern')
   assert.equal(before.headers['cache-control'], 'private, no-cache')

@@ -180,7 +180,11 @@ test('without a compatible version, the nearest one has a quiet button, with a w
   assertSays(page, 200, 'The nearest version is for 1.18.2 on Fabric:')
   assert.match(page.body, /<a class="button quiet" href="[^"]+near\.jar"/)
   assert.doesNotMatch(page.body, /class="button main" href="[^"]+\.jar"/)
-  assertSays(page, 200, /<a href="\/account\/sign-in\?return=%2Fmod%2Flantern">.*Notify me of new versions/)
+  assertSays(
+    page,
+    200,
+    /<a href="\/account\/sign-in\?return=%2Fmod%2Flantern%3Fdone%3Dcan-follow">.*Notify me of new versions/,
+  )
   assertValidHtml(page.body)
   const member = visitor(t, (await t.make.account()).token)
   await member.post('/setup', { game_version: '1.18.1', loader: '', return: '/' }, { 'sec-fetch-site': 'same-origin' })

@@ -192,7 +192,7 @@ function followButton(project: Followed): PersonalPart {
     const { language } = page
     const follow = html`${icon(page, 'heart')}${language.t('site.follow')}`
     if (viewer === null) {
-      const href = withQuery(page.site.paths.signIn, { return: project.path })
+      const href = withQuery(page.site.paths.signIn, { return: `${project.path}?done=can-follow` })
       return html`<a class="button" href="${pathTo(page, href)}">${follow}</a>`
     }
     return (await isFollowing(reader, project))
@@ -260,7 +260,7 @@ function notifyOffer(project: Followed): PersonalPart {
     if (await isFollowing(reader, project)) return language.t('site.get.notified')
     const text = html`${icon(page, 'bell')}${language.t('site.get.notify')}`
     if (viewer !== null) return buttonForm(page, { action: pathTo(page, `${project.path}/follow`), text })
-    return html`<a href="${pathTo(page, withQuery(page.site.paths.signIn, { return: project.path }))}">${text}</a>`
+    return html`<a href="${pathTo(page, withQuery(page.site.paths.signIn, { return: `${project.path}?done=can-follow` }))}">${text}</a>`
   }
 }
 
