@@ -116,10 +116,4 @@ export const EXCEPTIONS: readonly Exception[] = [
     bound: 'The paths are those of the pages, and no parameter contains a slash',
     form: { source: '^/[^/]+/[^/]+/version/[^/]+/dependencies/[^/]+\\.json$', flags: '' },
   },
-  {
-    file: 'src/web/site/machines/discovery.ts',
-    code: "new RegExp(`^/(?:${[...PROJECT_TYPES, 'project'].join('|')})/([^/]+)(?:/|$)`)",
-    bound: 'The types are words without special characters',
-    form: { source: '^/(?:mod|modpack|project)/([^/]+)(?:/|$)', flags: '' },
-  },
 ]
