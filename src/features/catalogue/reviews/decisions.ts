@@ -2,6 +2,7 @@
 import { type Selectable, sql, type Updateable } from 'kysely'
 import { listMemberIds } from '#features/basics/access/memberships.ts'
 import { insertNotifications } from '#features/people/notifications/queries.ts'
+import { isBlank } from '#lib/text/text-rules.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
@@ -32,6 +33,14 @@ export type NewDecision = {
   threadMessageId: string | null
   snapshotId: number | null
   now: number
+}
+
+/** Returns the whole message of a decision in Markdown, or undefined. The details can start with the message. */
+export function decisionText(message: string | null | undefined, details: string | null | undefined) {
+  const short = message ?? ''
+  const isStart = details?.startsWith(short.replace(/…$/, '')) === true
+  const text = [isStart ? '' : short, details ?? ''].filter((part) => !isBlank(part)).join('\n\n')
+  return text === '' ? undefined : text
 }
 
 /** Records a decision that can be undone. */

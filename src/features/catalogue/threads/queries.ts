@@ -13,7 +13,8 @@ export type ThreadRow = ThreadFacts & { report_id: string | null; size_bytes: nu
 /** The stored body of a message. Images are separate rows that refer to the message. */
 export type MessageBody =
   | { type: 'text'; body: string; private: boolean; replying_to: string | null; appeal?: 'made' | 'rejected' }
-  | { type: 'status_change'; old_status: string; new_status: string; appeal?: 'accepted' }
+  /** `message_id`: message of the same decision. */
+  | { type: 'status_change'; old_status: string; new_status: string; appeal?: 'accepted'; message_id?: string }
   | { type: 'thread_closure' }
   | { type: 'thread_reopen' }
   | { type: 'deleted'; private: boolean }
@@ -136,16 +137,20 @@ export async function insertMessage(
   return { id, sizeBytes: thread.size_bytes }
 }
 
-/** Deletes the record of a status change that was undone. */
+/** Deletes the record of a status change that was undone, and the message of the decision. */
 export async function deleteStatusMessage(tx: Tx, id: string): Promise<void> {
-  const message = await tx.deleteFrom('thread_message').where('id', '=', id).returning('thread_id').executeTakeFirst()
-  if (message === undefined) return
+  const { rows } = await sql<{ thread_id: string; bytes: number }>`delete from thread_message
+    where id = ${id} or id = (select status.body ->> 'message_id' from thread_message status where status.id = ${id})
+    returning thread_id, octet_length(coalesce(body ->> 'body', ''))::int as bytes`.execute(tx)
+  const threadId = rows[0]?.thread_id
+  if (threadId === undefined) return
+  const bytes = rows.reduce((sum, row) => sum + MESSAGE_OVERHEAD_BYTES + row.bytes, 0)
   await tx
     .updateTable('thread')
-    .set((eb) => ({ size_bytes: eb('size_bytes', '-', MESSAGE_OVERHEAD_BYTES) }))
-    .where('id', '=', message.thread_id)
+    .set((eb) => ({ size_bytes: eb('size_bytes', '-', bytes) }))
+    .where('id', '=', threadId)
     .execute()
-  await refreshUnanswered(tx, message.thread_id)
+  await refreshUnanswered(tx, threadId)
 }
 
 /**

@@ -5,6 +5,7 @@ import { isMember } from '#features/basics/access/project-policy.ts'
 import type { ChecklistItem } from '#features/catalogue/projects/checklist/checklist.ts'
 import { updateProject } from '#features/catalogue/projects/edit/update-project.ts'
 import { findAppealable } from '#features/catalogue/reviews/appeals.ts'
+import { decisionText } from '#features/catalogue/reviews/decisions.ts'
 import { postMessage } from '#features/catalogue/threads/post-message.ts'
 import { MessageInput, parseMessage } from '#features/catalogue/threads/requests.ts'
 import { getQueuePlace } from '#features/community/moderation/queries.ts'
@@ -143,10 +144,7 @@ async function decisionPart({ page, texts }: OwnRequest, data: ManagedProject): 
   const { moderator_message: message, status } = data.view
   if (message === null || !isReturned(data)) return false
   const key = status === 'rejected' ? 'publish.review.rejected' : 'publish.review.withheld'
-  const { message: short, body } = message
-  // A long message starts with its short text.
-  const isBeginning = body?.startsWith(short.replace(/…$/, '')) === true
-  const text = await texts.render([isBeginning ? null : short, body].filter(Boolean).join('\n\n'), page)
+  const text = await texts.render(decisionText(message.message, message.body) ?? '', page)
   return html`<div class="part">${note(page, 'bad', html`<p class="strong">${page.language.t(key)}</p><div class="said">${text}</div>`)}</div>`
 }
 

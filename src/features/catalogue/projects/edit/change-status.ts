@@ -18,6 +18,7 @@ import {
 import {
   announceDecision,
   type Decision,
+  decisionText,
   dropDecision,
   findDecision,
   insertDecision,
@@ -172,7 +173,8 @@ async function announceChange(
   const author = { authorId: viewer.id, hideIdentity: hidesIdentity(viewer) }
   const outcome = hidesIdentity(viewer) ? 'accepted' : 'withdrawn'
   const isAccepted = appeal !== undefined && outcome === 'accepted'
-  const threadMessageId = await insertStatusMessage(tx, { project, to, isAccepted, ...author })
+  const text = decisionText(patch.moderation_message, patch.moderation_message_body)
+  const threadMessageId = await insertStatusMessage(tx, { project, to, isAccepted, text, ...author })
   if (appeal !== undefined) await closeAppeal(tx, appeal, { outcome, resultId: threadMessageId, at: new Date(now) })
   if (!actsAsModerator(viewer, membership)) return
   const written = patch.moderation_message ?? null
@@ -180,7 +182,10 @@ async function announceChange(
   await insertDecision(tx, { project, to, accountId: viewer.id, message, threadMessageId, snapshotId, now })
 }
 
-/** Records a status change in the project's thread. Returns the ID of the message, or null if there is no thread. */
+/**
+ * Records a status change in the project's thread, after the message of the decision. Returns the ID of the record, or null
+ * if there is no thread.
+ */
 export async function insertStatusMessage(
   tx: Tx,
   {
@@ -189,6 +194,7 @@ export async function insertStatusMessage(
     authorId,
     hideIdentity,
     isAccepted = false,
+    text,
   }: {
     project: Pick<ProjectRow, 'id' | 'status'>
     to: string
@@ -196,13 +202,21 @@ export async function insertStatusMessage(
     hideIdentity: boolean
     /** Whether the change accepts an appeal. */
     isAccepted?: boolean
+    /** Message of the moderator to the members, in Markdown. */
+    text?: string | undefined
   },
 ): Promise<string | null> {
   const thread = await tx.selectFrom('thread').select('id').where('project_id', '=', project.id).executeTakeFirst()
   if (thread === undefined) return null
+  const written = { type: 'text', body: text ?? '', private: false, replying_to: null } as const
+  const said =
+    text === undefined
+      ? undefined
+      : await insertMessage(tx, { threadId: thread.id, authorId, body: written, hideIdentity })
   const body = {
     type: 'status_change' as const,
     ...{ old_status: project.status, new_status: to },
+    ...(said === undefined ? {} : { message_id: said.id }),
     ...(isAccepted ? { appeal: 'accepted' as const } : {}),
   }
   return (await insertMessage(tx, { threadId: thread.id, authorId, body, hideIdentity })).id

@@ -161,6 +161,39 @@ test('a changed decision accepts the appeal; undoing it opens the appeal again; 
   assert.equal((await reject(mira, id)).statusCode, 204)
 })
 
+test('messages of decisions are in the thread before the status, also of an accepted appeal; undo removes them', async () => {
+  const project = await t.make.project({ owner, status: 'processing' })
+  await t.make.version({ project })
+  const { id } = project
+  const decide = (who: Person, body: object) => t.as(who).patch(`/v3/project/${id}`, body)
+  const read = async () =>
+    (await messages(id)).map(({ body, appeal }) => appeal ?? body['body'] ?? `to ${body['new_status']}`)
+  const size = async () =>
+    (await t.deps.db.selectFrom('thread').select('size_bytes').where('project_id', '=', id).executeTakeFirst())
+      ?.size_bytes
+  const before = await size()
+  const details = `${'ä'.repeat(2000)} and more`
+  const long = { moderation_message: `${'ä'.repeat(1999)}…`, moderation_message_body: details }
+  assert.equal((await decide(mira, { status: 'rejected', ...long })).statusCode, 204)
+  assert.deepEqual(await read(), [details, 'to rejected'], 'the details repeat the start')
+  assert.equal((await set(mira, id, 'processing')).statusCode, 204)
+  assert.deepEqual(await read(), [])
+  assert.equal(await size(), before)
+  const short = { moderation_message: 'Copy of Lantern.', moderation_message_body: '**No**' }
+  assert.equal((await decide(mira, { status: 'rejected', ...short })).statusCode, 204)
+  assert.equal((await appeal(owner, id)).statusCode, 204)
+  const accepted = { status: 'approved', moderation_message: 'You are right.' }
+  assert.equal((await decide(jon, accepted)).statusCode, 204)
+  const all = ['Copy of Lantern.\n\n**No**', 'to rejected', 'made', 'You are right.', 'accepted']
+  assert.deepEqual(await read(), all)
+  assert.deepEqual((await messages(id, jon)).length, all.length)
+  assert.equal((await set(jon, id, 'rejected')).statusCode, 204)
+  assert.deepEqual(await read(), all.slice(0, 3))
+  assert.equal((await queue())[0]?.['waits_for_reply'], false)
+  assert.equal((await decide(jon, { ...accepted, moderation_message: ' ' })).statusCode, 204)
+  assert.deepEqual(await read(), [...all.slice(0, 3), 'accepted'], 'a blank message is not posted')
+})
+
 test('submitting again withdraws the appeal, and a decision with an appeal cannot be undone', async () => {
   const again = await appealed()
   assert.equal((await set(owner, again, 'processing')).statusCode, 204)
