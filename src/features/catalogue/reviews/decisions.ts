@@ -92,19 +92,15 @@ export async function announceDecision(tx: Tx, changed: ChangeSet, decision: Dec
     .where('id', '=', project_id)
     .executeTakeFirstOrThrow()
   const accounts = await listMemberIds(tx, project)
-  const statuses = {
-    project_id,
-    old_status: from_status,
-    new_status: to_status,
-    ...(message === null ? {} : { message }),
-  }
+  const written = message === null ? {} : { message }
+  const statuses = { project_id, old_status: from_status, new_status: to_status, ...written }
   await insertNotifications(tx, changed, accounts, { type: 'status_change', ...statuses })
   await insertNotifications(
     tx,
     changed,
     accounts,
     to_status === 'approved'
-      ? { type: 'project_status_approved', project_id }
+      ? { type: 'project_status_approved', project_id, ...written }
       : { type: 'project_status_neutral', ...statuses },
   )
 }

@@ -67,8 +67,11 @@ test('closing and reopening appear in the thread without a name, and the reporte
     (await seen(moderator)).map(({ author_id }) => author_id),
     [moderator.id, moderator.id],
   )
-  const told = { type: 'report_status_updated', report_id: id }
-  assert.deepEqual(await talk.notificationsOf(reporter), [told, told])
+  const told = { type: 'report_status_updated', report_id: id, outcome: null }
+  assert.deepEqual(await talk.notificationsOf(reporter), [
+    { ...told, closed: true },
+    { ...told, closed: false },
+  ])
   assert.equal((await mailsTo(t, reporter.email, /report/)).length, 2)
   assert.deepEqual((await t.as(reporter).get(`/v3/user/${reporter.id}/notifications`)).json(), [], 'by mail only')
 })

@@ -53,7 +53,8 @@ export async function updateReport(
       .where('id', '=', id)
       .execute()
     if (set.body !== undefined) await dropUnusedImages(tx, { context: 'report', id }, set.body)
-    if (isChange) await announceClosing(tx, changed, viewer, { report, closed: set.closed === true })
+    const { closed, outcome } = set
+    if (isChange) await announceClosing(tx, changed, viewer, { report, closed: closed === true, outcome })
     if (isChange) await dropReportClaim(tx, report)
   })
 }
@@ -71,12 +72,20 @@ export async function announceClosing(
   tx: Tx,
   changed: ChangeSet,
   viewer: Viewer,
-  { report, closed }: { report: ReportRow; closed: boolean },
+  {
+    report,
+    closed,
+    outcome = null,
+    message,
+  }: { report: ReportRow; closed: boolean; outcome?: ReportRow['outcome'] | undefined; message?: string | undefined },
 ): Promise<void> {
   const { id, thread_id: threadId, reporter_id: reporterId } = report
   const body = { type: closed ? 'thread_closure' : 'thread_reopen' } as const
   await insertMessage(tx, { threadId, authorId: viewer.id, body, hideIdentity: true })
-  await insertNotifications(tx, changed, [reporterId], { type: 'report_status_updated', report_id: id })
+  await insertNotifications(tx, changed, [reporterId], {
+    ...{ type: 'report_status_updated', report_id: id, closed, outcome },
+    ...(message === undefined ? {} : { message }),
+  })
   const action = closed ? 'report.closed' : 'report.reopened'
   await recordAudit(tx, { action, actor: actorOf(viewer), subject: { kind: 'report', id } })
   if (!closed) return

@@ -4,8 +4,8 @@ import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import type { Deps } from '#ports/deps.ts'
 import { notificationMail } from '#ports/mail/messages.ts'
 import { emailKindOf, isEmailed } from './emails/email-kinds.ts'
+import { emailText } from './emails/email-text.ts'
 import { unsubscribeLink } from './emails/unsubscribe.ts'
-import { notificationText } from './notification-types.ts'
 import { findNotification } from './queries.ts'
 
 declare module '#platform/jobs/queue.ts' {
@@ -38,7 +38,7 @@ export const notificationJobs = (deps: DeliveryDeps & Pick<Deps, 'cache' | 'conf
       .executeTakeFirst()
     if (account === undefined || account.email === null || !isEmailed(kind, account.is_emailed)) return
     const { baseUrl } = deps.config.http
-    const { name: title, text, link: path } = notificationText(body, user)
+    const { name: title, text, link: path } = await emailText(deps.db, body, user)
     const context = { siteName: (await getSettings(deps)).name, baseUrl, username: account.username }
     const link = path === '#' ? undefined : `${baseUrl}${path}`
     const unsubscribe = await unsubscribeLink(deps.db, { baseUrl, user, kind })

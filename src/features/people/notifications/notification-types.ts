@@ -13,7 +13,7 @@ export type NotificationBodies = {
   organization_invite: { organization_id: string; team_id: string; invited_by: string; role: string }
   status_change: StatusChanged
   moderator_message: { thread_id: string; message_id: string; project_id: string | null; report_id: string | null }
-  project_status_approved: { project_id: string }
+  project_status_approved: { project_id: string; message?: string }
   project_status_neutral: StatusChanged
   moderation_message_received: { project_id: string }
   version_quarantined: { project_id: string; version_id: string }
@@ -33,7 +33,13 @@ export type NotificationBodies = {
     is_of_instance: boolean
   }
   report_submitted: { report_id: string }
-  report_status_updated: { report_id: string }
+  /** Earlier releases stored only the ID. `message` goes to the reporter. */
+  report_status_updated: {
+    report_id: string
+    closed?: boolean
+    outcome?: 'action' | 'no_action' | null
+    message?: string
+  }
   content_taken_down: { item: 'collection' | 'user'; message?: string }
   operator_question: { user_id: string; message: string }
   project_transferred: {

@@ -1,12 +1,14 @@
 // The page of notifications: filters, pages, invitations, marking and removing, errors.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { OUTCOME_NAMES, STATUS_NAMES } from '#features/people/notifications/emails/email-text.ts'
 import { newId } from '#lib/ids.ts'
 import type { Person } from '#test/support/factories/factories.ts'
 import { teamApp } from '#test/support/factories/team-app.ts'
 import { teamFactories } from '#test/support/factories/team-factories.ts'
 import { assertValidHtml } from '#test/support/http/html-page.ts'
 import { assertLeads, assertSays, visitor } from '#test/support/http/visitor.ts'
+import { DEFAULT_LANGUAGE, messageOr } from '#web/ui/languages.ts'
 
 const { t } = await teamApp()
 
@@ -40,6 +42,13 @@ test('visitors are led to the sign-in page, and a new user sees what will appear
   const page = await visitor(t, (await t.make.account()).token).get(PATH)
   assertSays(page, 200, 'You have no notifications.')
   assertValidHtml(page.body)
+})
+
+test('emails have the same names of statuses and outcomes as the site', () => {
+  for (const [status, name] of Object.entries(STATUS_NAMES))
+    assert.equal(messageOr(DEFAULT_LANGUAGE, `work.project.${status}`, ''), name)
+  for (const [outcome, name] of Object.entries(OUTCOME_NAMES))
+    assert.equal(messageOr(DEFAULT_LANGUAGE, `reports.outcome.${outcome}`, ''), name)
 })
 
 test('names the project, quotes moderators, and leads to the page of each notification', async () => {

@@ -39,7 +39,7 @@ export async function closeReports(
       .execute()
     for (const report of reports) {
       if (message !== undefined) await sendMessage(tx, changed, viewer, { report, message })
-      await announceClosing(tx, changed, viewer, { report, closed: true })
+      await announceClosing(tx, changed, viewer, { report, closed: true, outcome, message })
     }
     const [first] = reports
     if (first !== undefined) await dropReportClaim(tx, first)

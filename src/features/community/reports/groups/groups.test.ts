@@ -128,7 +128,7 @@ test('reports about one item are closed together, with a message to each reporte
     assert.ok((await talk.notificationsOf(reporter)).some(({ type }) => type === 'moderator_message'))
   }
   await t.runJobs()
-  assert.equal((await mailsTo(t, ann.email, /closed or reopened/)).length, 1)
+  assert.equal((await mailsTo(t, ann.email, /was closed$/)).length, 1)
   assert.equal((await t.as(mira).patch(`/v3/report/${ids[0]}`, { closed: false })).statusCode, 204)
   const reopened = await report(ids[0] ?? '')
   assert.deepEqual([reopened.closed, reopened.outcome, reopened.closed_at], [false, null, null])

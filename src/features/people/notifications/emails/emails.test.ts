@@ -144,6 +144,75 @@ test('a kind that is turned off before the job runs is not emailed', async () =>
   assert.deepEqual(mails, [])
 })
 
+test('emails about decisions name the project, the statuses as the site does, and the message as text', async () => {
+  const [owner, stranger] = await Promise.all([t.make.account(), t.make.account()])
+  const moderator = await t.make.account({ role: 'moderator' })
+  const lamp = await t.make.project({ owner, status: 'processing', name: 'Lamp' })
+  await t.make.version({ project: lamp })
+  const decide = async (status: string, moderation_message: string) => {
+    const [mail = '', ...others] = await mailsOf(async () => {
+      const answer = await t.as(moderator).patch(`/v3/project/${lamp.id}`, { status, moderation_message })
+      assert.equal(answer.statusCode, 204, answer.body)
+      t.advance(6 * 60_000)
+      await t.runJob('decisions.announce')
+    })
+    assert.deepEqual(others, [])
+    return mail.replaceAll('\r', '')
+  }
+  const rejected = await decide('rejected', 'Read [the rules](https://x.test/rules). **No**')
+  assert.match(rejected, /^Subject: Lamp was rejected$/m)
+  assert.ok(rejected.includes('A moderator changed the status of Lamp from "In review" to "Rejected".'), rejected)
+  assert.ok(rejected.includes('The moderator wrote:\n\nRead the rules (https://x.test/rules). No\n'), rejected)
+  const approved = await decide('approved', '*Nice*')
+  assert.match(approved, /^Subject: Lamp was approved$/m)
+  assert.ok(approved.includes('The moderator wrote:\n\nNice\n'), approved)
+  const hidden = await t.make.project({ status: 'draft', name: 'Secret' })
+  const about = (project: { id: string }) =>
+    mailsOf(() => notify(stranger, { type: 'moderation_message_received', project_id: project.id }))
+  assert.ok(!(await about(hidden)).join().includes('Secret'))
+  assert.ok((await about(lamp)).join().includes('Project: Lamp'))
+})
+
+test('emails about closed reports name the item as it was, the outcome and the message', async () => {
+  const [reporter, moderator] = [await t.make.account(), await t.make.account({ role: 'moderator' })]
+  const project = await t.make.project({ name: 'Lantern' })
+  const version = await t.make.version({ project, version_number: '2.0.0' })
+  const person = await t.make.account()
+  const close = async (item_type: string, item_id: string, more: object) => {
+    const filed = await t.as(reporter).post('/v3/report', { report_type: 'spam', item_type, item_id, body: 'Look' })
+    await t.runJobs()
+    const mails = await mailsOf(async () => {
+      await t.deps.db
+        .updateTable('project')
+        .set({ status: 'rejected', name: 'Renamed' })
+        .where('id', '=', project.id)
+        .execute()
+      const input = { ids: [filed.json().id], ...more }
+      const answer = await t.as(moderator).post('/_internal/moderation/reports/close', input)
+      assert.equal(answer.statusCode, 204, answer.body)
+      await t.as(moderator).patch(`/v3/report/${filed.json().id}`, { closed: false })
+    })
+    await t.deps.db
+      .updateTable('project')
+      .set({ status: 'approved', name: 'Lantern' })
+      .where('id', '=', project.id)
+      .execute()
+    return mails.map((mail) => mail.replaceAll('\r', ''))
+  }
+  const [closed = '', reopened = ''] = await close('project', project.id, {
+    outcome: 'action',
+    message: '**Thank** you',
+  })
+  assert.match(closed, /^Subject: Your report about Lantern was closed$/m)
+  assert.ok(closed.includes('A moderator closed your report about Lantern. Outcome: Led to action.'), closed)
+  assert.ok(closed.includes('The moderator wrote:\n\nThank you\n'), closed)
+  assert.match(reopened, /^Subject: Your report about Lantern was reopened$/m)
+  const [ofVersion = ''] = await close('version', version.id, { outcome: 'no_action' })
+  assert.ok(ofVersion.includes('your report about 2.0.0. Outcome: No action.'), ofVersion)
+  const [ofUser = ''] = await close('user', person.id, { outcome: 'no_action' })
+  assert.ok(ofUser.includes(`your report about ${person.username}.`), ofUser)
+})
+
 test('followers who want it receive an email of a new version, once', async () => {
   const project = await t.make.project()
   const [eager, quiet] = await Promise.all([t.make.account(), t.make.account()])
