@@ -41,3 +41,13 @@ function inline(tokens: readonly Token[], withLinks: boolean): string {
   })
   return parts.join('')
 }
+
+/** Times the length of an excerpt: the source that is parsed for it. */
+const SOURCE_PER_EXCERPT = 10
+
+/** Returns the start of the text of Markdown in one line, with an ellipsis if the text is longer than `max` characters. */
+export function excerptOf(markdown: string, max: number): string {
+  const source = markdown.slice(0, max * SOURCE_PER_EXCERPT).toWellFormed()
+  const line = plainTextOf(source).replaceAll(/\s+/g, ' ').trim()
+  return line.length <= max ? line : `${line.slice(0, max).toWellFormed()}…`
+}

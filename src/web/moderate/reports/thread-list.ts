@@ -4,6 +4,7 @@ import {
   listUnansweredThreads,
   type UnansweredThread,
 } from '#features/catalogue/threads/unanswered-queries.ts'
+import { excerptOf } from '#lib/markdown/plain-text.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, pageNumber, reviewPath } from '#web/kit/paths.ts'
 import { reasonName } from '#web/site/report.ts'
@@ -62,10 +63,13 @@ function table(page: PageContext, threads: readonly UnansweredThread[]): Markup 
   })
 }
 
+/** The list contains the first 400 characters of a message. */
+const TEXT_MAX = 400
+
 function row(page: PageContext, { project, report, author, text, since }: UnansweredThread): Row {
   const { language } = page
   const { t } = language
-  const message = html`<span dir="auto">${text}</span>`
+  const message = html`<span dir="auto">${excerptOf(text, TEXT_MAX)}</span>`
   const subject =
     project !== null
       ? {

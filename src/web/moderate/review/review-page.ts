@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { lastEventSeen } from '#features/catalogue/reviews/seen.ts'
+import { excerptOf } from '#lib/markdown/plain-text.ts'
 import { changedFields, changedSets, countChanges, fieldName } from '#web/kit/forms/changes.ts'
 import { type FormState, formPage } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
@@ -183,7 +184,7 @@ function laterEvent(page: PageContext, { thread: { messages, authors }, view }: 
     who: html`<bdi>${authorName(page, last.hide_identity, authors.get(last.author_id ?? ''))}</bdi>`,
     time: timeAgo(language, last.created, now),
   }
-  const quote = (said: string | null | undefined) => said && html` <q dir="auto">${said.slice(0, 500)}</q>`
+  const quote = (said: string | null | undefined) => said && html` <q dir="auto">${excerptOf(said, 500)}</q>`
   if (last.body.type === 'text')
     return note(page, 'warn', html`${language.rich('moderate.outdated.message', values)}${quote(last.body.body)}`)
   if (last.body.type !== 'status_change') return null

@@ -11,6 +11,7 @@ import { listReplies, type ReplyRow } from '#features/community/moderation/repli
 import { checkReply, NewReply } from '#features/community/moderation/replies/requests.ts'
 import { invalidInput } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
+import { excerptOf } from '#lib/markdown/plain-text.ts'
 import { limitsOf } from '#web/kit/forms/fields.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
 import { checkValues } from '#web/kit/forms/read-form.ts'
@@ -152,7 +153,7 @@ function replyRow(page: PageContext, reply: ReplyRow, { index, last }: { index: 
     cells: [
       nameCell({
         name: reply.title,
-        details: html`<span dir="auto">${reply.body.slice(0, 120)}</span>`,
+        details: html`<span dir="auto">${excerptOf(reply.body, 120)}</span>`,
         near: html`<bdi>${reply.topic}</bdi> · ${reply.language}`,
       }),
       html`<bdi>${reply.topic}</bdi>`,

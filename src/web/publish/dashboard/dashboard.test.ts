@@ -272,6 +272,23 @@ test('without a response of the analytics store, the dashboard shows everything 
   }
 })
 
+test('a rejected project is shown as rejected, with the message as text', async () => {
+  const [owner, moderator] = [await t.make.account(), await t.make.account({ role: 'moderator' })]
+  const project = await t.make.project({ owner, name: 'Copied lamp', status: 'processing' })
+  const decision = { status: 'rejected', moderation_message: 'See [the rules](https://x.test/rules). **No**' }
+  assert.equal((await t.as(moderator).patch(`/v3/project/${project.id}`, decision)).statusCode, 204)
+  const browser = visitor(t, owner.token)
+  const page = await browser.get(HOME)
+  assertValidHtml(page.body)
+  assertSays(page, 200, '<bdi>Copied lamp</bdi> was rejected')
+  assertSays(page, 200, '<q>See the rules. No</q>')
+  assertSays(page, 200, 'View decision')
+  for (const shown of [page, await browser.get(PROJECTS)]) {
+    assertSays(shown, 200, 'Rejected')
+    assert.ok(!shown.body.includes('Reply needed'))
+  }
+})
+
 test('rows show what is urgent, and the owner filters all parts', async () => {
   const [owner, moderator] = [await t.make.account(), await t.make.account({ role: 'moderator' })]
   const old = await t.make.project({ owner, name: 'Old lamp' })

@@ -7,6 +7,7 @@ import { parseItem } from '#features/community/attention/requests.ts'
 import type { AttentionItem } from '#features/community/attention/views.ts'
 import { listBrokenPacks } from '#features/community/packs/lost-versions.ts'
 import { getBalance } from '#features/people/payouts/queries.ts'
+import { excerptOf } from '#lib/markdown/plain-text.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { organizationPath, PATHS, projectPath, savedPackPath, versionPath, withQuery } from '#web/kit/paths.ts'
@@ -60,6 +61,7 @@ async function showDashboard(request: OwnRequest, _data: null, form: FormState):
   const { page, deps, viewer, query, t } = request
   const all = await listOwnProjects(request)
   const filter = await loadOwnerFilter(request, all)
+  const statuses = new Map(all.map(({ view }) => [view.id, view.status]))
   const owners = new Map(all.map(({ project }) => [project.id, project.organization_id]))
   const items = (await listAttention(deps, viewer)).filter(({ project, organization_id }) =>
     isShown(filter, organization_id ?? owners.get(project?.id ?? '') ?? null),
@@ -81,7 +83,7 @@ async function showDashboard(request: OwnRequest, _data: null, form: FormState):
     form,
     undo,
     body: html`<section aria-labelledby="wants-h">${sheetHead({ id: 'wants-h', title: t('publish.attention'), action: ownerSegments(request, PATHS.dashboard, filter) })}
-${attentionList(request, items, packs)}</section>
+${attentionList(request, { items, packs, statuses })}</section>
 <section aria-labelledby="figures-h">${sheetHead({ id: 'figures-h', title: t('publish.figures'), text: t('publish.figures.text'), action: filter.chosen === '' ? analytics : undefined, isRuled: true })}
 ${await figures(request, { projects, trends })}</section>
 ${await projectSection(request, { projects, trends, items, filter })}`,
@@ -204,12 +206,20 @@ const ICONS: Readonly<Record<Kind, readonly [IconName, '' | 'bad' | 'calm']>> = 
 
 function attentionList(
   { page, account, t }: OwnRequest,
-  items: readonly AttentionItem[],
-  packs: readonly { name: string; slug: string }[],
+  {
+    items,
+    packs,
+    statuses,
+  }: {
+    items: readonly AttentionItem[]
+    packs: readonly { name: string; slug: string }[]
+    /** Statuses of the user's projects by ID. */
+    statuses: ReadonlyMap<string, string>
+  },
 ): Markup {
   if (items.length + packs.length === 0) return emptyState(page, { icon: 'check', title: t('publish.attention.empty') })
   const rows = packs.map(({ name, slug }) => packRow(page, name, savedPackPath(account.username, slug)))
-  return html`<ul class="wants">${items.map((item) => attentionRow(page, item))}${rows}</ul>`
+  return html`<ul class="wants">${items.map((item) => attentionRow(page, item, outcomeOf(item, statuses)))}${rows}</ul>`
 }
 
 /** A saved pack that nobody can install. */
@@ -221,12 +231,21 @@ function packRow(page: PageContext, name: string, path: string): Markup {
 `
 }
 
-function attentionRow(page: PageContext, item: AttentionItem): Markup {
+type DecisionKind = 'rejected' | 'withheld'
+
+/** Returns how moderators have decided about the project of a message; undefined if they wait for an answer. */
+function outcomeOf({ kind, project }: AttentionItem, statuses: ReadonlyMap<string, string>): DecisionKind | undefined {
+  const value = kind === 'moderator_message' ? statuses.get(project?.id ?? '') : undefined
+  return value === 'rejected' || value === 'withheld' ? value : undefined
+}
+
+function attentionRow(page: PageContext, item: AttentionItem, outcome: DecisionKind | undefined): Markup {
   const { t } = page.language
-  const [name, mark] = ICONS[item.kind]
+  const [symbol, mark] = ICONS[item.kind]
+  const name = outcome === undefined ? symbol : 'gavel'
   const path = pathOf(item)
-  const title = html`<a href="${pathTo(page, path)}">${titleOf(page, item)}</a>`
-  const action = html`<a class="${item.kind === 'moderator_message' ? 'button main' : 'button'}" href="${pathTo(page, path)}">${t(`publish.attention.${item.kind}.do`)}</a>`
+  const title = html`<a href="${pathTo(page, path)}">${titleOf(page, item, outcome)}</a>`
+  const action = html`<a class="${item.kind === 'moderator_message' ? 'button main' : 'button'}" href="${pathTo(page, path)}">${t(outcome === undefined ? `publish.attention.${item.kind}.do` : 'publish.attention.decided.do')}</a>`
   return html`<li><span class="${['mark', mark].filter(Boolean).join(' ')}">${icon(page, name)}</span><div><h3>${title}</h3><p>${timeOf(page, item)}${quoteOf(page, item)}</p></div><div class="act">${item.kind === 'invitation' ? answers(page, item) : action}${item.dismissible && notNow(page, item)}</div></li>
 `
 }
@@ -234,10 +253,10 @@ function attentionRow(page: PageContext, item: AttentionItem): Markup {
 const subjectOf = ({ project, version }: AttentionItem): string =>
   [project?.name, version?.version_number].filter(Boolean).join(' ')
 
-function titleOf(page: PageContext, item: AttentionItem): Part {
+function titleOf(page: PageContext, item: AttentionItem, outcome: DecisionKind | undefined): Part {
   const name = html`<bdi>${subjectOf(item)}</bdi>`
   if (item.kind === 'invitation' && item.project === null) return page.language.t('publish.attention.invitation.team')
-  return page.language.rich(`publish.attention.${item.kind}`, { name })
+  return page.language.rich(`publish.attention.${outcome ?? item.kind}`, { name })
 }
 
 /** The page where the user can act on the item. */
@@ -280,7 +299,8 @@ function quoteOf(page: PageContext, { kind, quote, missing }: AttentionItem): Pa
   }
   if (quote === null || quote === '') return null
   if (kind === 'unsupported_game_version') return html`: ${t('publish.attention.version', { version: quote })}`
-  return html`: <q>${excerpt(quote)}</q>`
+  const isMarkdown = kind === 'moderator_message' || kind === 'report_reply'
+  return html`: <q>${isMarkdown ? excerptOf(quote, QUOTE_MAX) : excerpt(quote)}</q>`
 }
 
 const QUOTE_MAX = 200

@@ -146,6 +146,7 @@ const supportOf = (page: PageContext, isSupported: boolean, label: string): Mark
 /** Renders the status, or a more urgent state: a message of a moderator, a quarantined version, the place in the queue. */
 function stateOf(page: PageContext, { id, status: value }: ListedProject, { queue, asked, quarantined }: RowData) {
   const { t } = page.language
+  if (value === 'rejected' || value === 'withheld') return statusOf(page, 'project', value)
   if (asked.has(id)) return status(page, { kind: 'bad', icon: 'chat', label: t('publish.state.asked') })
   if (quarantined.has(id)) return status(page, { kind: 'wait', icon: 'shield', label: t('work.scan.quarantine') })
   const position = queue.positions.get(id)

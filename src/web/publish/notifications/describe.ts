@@ -7,6 +7,7 @@ import { listCachedOrganizations } from '#features/community/organizations/organ
 import { listInvitingTeamIds } from '#features/community/teams/queries.ts'
 import { type NotificationBodies, notificationText } from '#features/people/notifications/notification-types.ts'
 import type { NotificationRow } from '#features/people/notifications/queries.ts'
+import { excerptOf } from '#lib/markdown/plain-text.ts'
 import { viewOf } from '#lib/text/json-bytes.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { organizationPath, PATHS, projectPath } from '#web/kit/paths.ts'
@@ -20,13 +21,16 @@ export type ShownNotification = {
   created: Date
   isRead: boolean
   text: Part
-  /** Message of a moderator. */
+  /** Message of a moderator, as text. */
   quote?: string
   path?: string
   project?: ProjectView
   /** Team whose invitation the user can still answer. */
   invitingTeamId?: string
 }
+
+/** The message of a decision has at most 2,000 characters. */
+const QUOTE_MAX = 2000
 
 type Named = {
   projects: ReadonlyMap<string, ProjectView>
@@ -69,7 +73,7 @@ function describe(
     created: row.created,
     isRead: row.read,
     text: textOf(page, row, { project: project?.name, organization: organization?.name }),
-    ...(typeof body['message'] === 'string' ? { quote: body['message'] } : {}),
+    ...(typeof body['message'] === 'string' ? { quote: excerptOf(body['message'], QUOTE_MAX) } : {}),
     ...(path === undefined ? {} : { path }),
     ...(project === undefined ? {} : { project }),
     ...(inviting.has(teamId) ? { invitingTeamId: teamId } : {}),

@@ -56,7 +56,11 @@ test('names the project, quotes moderators, and leads to the page of each notifi
   const project = await t.make.project({ owner: person, name: 'Sea <b>Lamps</b>', slug: 'sea-lamps' })
   await notify(person, { type: 'project_update', project_id: project.id, version_id: 'AAAAAAAA' })
   const status = { project_id: project.id, old_status: 'processing', new_status: 'rejected' }
-  await notify(person, { type: 'status_change', ...status, message: 'Name a <i>licence</i>.' })
+  await notify(person, {
+    type: 'status_change',
+    ...status,
+    message: 'Name a <i>licence</i>: **[here](https://x.test/)** & <soon>.',
+  })
   const hidden = await t.make.project({ name: 'Hidden Lamps', status: 'draft' })
   await notify(person, { type: 'moderator_message', project_id: hidden.id, report_id: null })
   await notify(person, { type: 'moderator_message', project_id: null, report_id: 'BBBBBBBB' })
@@ -64,7 +68,7 @@ test('names the project, quotes moderators, and leads to the page of each notifi
   const page = await visitor(t, person.token).get(PATH)
   assertValidHtml(page.body)
   assert.match(page.body, /There is a new version of <bdi>Sea &lt;b&gt;Lamps/)
-  assert.match(page.body, /<q>Name a &lt;i/)
+  assert.match(page.body, /<q>Name a licence: here &amp; \.<\/q>/)
   assertSays(page, 200, 'A moderator wrote about a project.')
   assert.ok(!page.body.includes('Hidden Lamps'))
   for (const link of ['/version/AAAAAAAA"', '/sea-lamps/settings/review"', '/dashboard/reports/BBBBBBBB"'])

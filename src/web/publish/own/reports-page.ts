@@ -9,6 +9,7 @@ import type { ItemType } from '#features/community/reports/requests.ts'
 import { listCachedUsers } from '#features/people/users/user-cache.ts'
 import { notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
+import { excerptOf } from '#lib/markdown/plain-text.ts'
 import { viewOf } from '#lib/text/json-bytes.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
 import { checkValues } from '#web/kit/forms/read-form.ts'
@@ -81,7 +82,7 @@ function reportTable(page: PageContext, reports: readonly ReportRow[], items: Re
         nameCell({
           href: pathTo(page, `${LIST}/${report.id}`),
           name: items.get(report.item_id)?.name ?? t('reports.own.item.hidden', { id: report.item_id }),
-          details: html`${kindOf(page, report)} · <span dir="auto">${report.body.slice(0, 120)}</span>`,
+          details: html`${kindOf(page, report)} · <span dir="auto">${excerptOf(report.body, 120)}</span>`,
           near: timeAgo(language, report.created, page.now),
           least: [reasonName(language, report.report_type)],
         }),
