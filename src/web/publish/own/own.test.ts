@@ -41,8 +41,12 @@ test('the reporter sees their reports with the conversation, and says that a rep
   assertSays(await page.sendFrom(shown, path, { do: 'send', body: ' ' }), 400, 'must not be blank')
 
   assert.equal((await t.as(mira).patch(`/v3/report/${id}`, { closed: true, outcome: 'action' })).statusCode, 204)
-  assertSays(await page.get(path), 200, 'This report is closed.')
+  const closed = await page.get(path)
+  assertSays(closed, 200, 'This report is closed.')
+  assertSays(closed, 200, 'Closed, led to action')
   assertSays(await page.get(REPORTS), 200, 'Closed, led to action')
+  assert.equal((await t.as(mira).patch(`/v3/report/${id}`, { outcome: 'no_action' })).statusCode, 204)
+  for (const shown of [path, REPORTS]) assertSays(await page.get(shown), 200, 'Closed, no action')
   const late = await page.sendFrom(shown, path, { do: 'send', body: 'More to say' })
   assertSays(late, 400, 'This report is closed')
   assertSays(late, 400, 'More to say')

@@ -97,7 +97,7 @@ function reportTable(page: PageContext, reports: readonly ReportRow[], items: Re
 function statusLabel(page: PageContext, { closed, outcome }: ReportRow): Markup {
   const { t } = page.language
   if (!closed) return status(page, { kind: 'wait', icon: 'wait', label: t('reports.state.open') })
-  const label = outcome === 'action' ? t('reports.own.action') : t('reports.state.closed')
+  const label = outcome === null ? t('reports.state.closed') : t(`reports.own.${outcome}`)
   return status(page, { ...(outcome === 'action' ? { kind: 'good' as const } : {}), icon: 'check', label })
 }
 
