@@ -231,6 +231,21 @@ test('spam of several owners is rejected with one message, after a confirmation 
   assert.deepEqual([await statusOf(first), await statusOf(second)], ['rejected', 'withheld'])
 })
 
+test('appeals cannot be rejected as spam, and the page says where they are decided', async () => {
+  const project = await waiting('Appealed lamp')
+  assert.equal((await t.as(mira).patch(`/v3/project/${project.id}`, { status: 'rejected' })).statusCode, 204)
+  assert.equal((await t.as(owner).post(`/v3/project/${project.id}/appeal`, { body: 'Why?' })).statusCode, 204)
+  const moderator = as(mira)
+  const appeals = `${QUEUE}?review=appeal`
+  const page = await moderator.get(appeals)
+  assertSays(page, 200, 'Appealed lamp')
+  assert.ok(!page.body.includes('value="spam"'))
+  const refused = await moderator.sendFrom(page, appeals, { do: 'spam', ids: [project.id] })
+  assertSays(refused, 409, 'An appeal is decided on the page of its project.')
+  await waiting('Other lamp')
+  assertSays(await moderator.get(QUEUE), 200, 'value="spam"')
+})
+
 test('the statistics show the waiting projects and the decisions', async () => {
   const moderator = as(mira)
   const project = await waiting()

@@ -66,6 +66,7 @@ const TABLE: readonly (readonly [pattern: RegExp, key: MessageKey])[] = [
   [/ since you opened (?:it|this project)$/, 'refusal.seen'],
   [/^This decision can no longer be undone$/, 'refusal.undone'],
   [/^These projects are no longer under review$/, 'refusal.reviewed'],
+  [/^An appeal is decided on the page of its project\b/, 'refusal.appeal'],
   [/^Select at least one project$/, 'refusal.select'],
   [/^Choose an image first$/, 'refusal.image'],
   [/^The image must be at most (?<size>[\d.]+ [KM]iB)$/, 'refusal.image-size'],

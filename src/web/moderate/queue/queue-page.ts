@@ -112,10 +112,9 @@ async function showQueue(request: OwnRequest, data: QueueData, state: FormState)
       : bulkForm(page, {
           action: pathTo(page, queuePath(choice)),
           table,
-          actions: (['claim', 'release', 'spam'] as const).map((value) => ({
-            value,
-            label: t(`moderate.bulk.${value}`),
-          })),
+          actions: (['claim', 'release', 'spam'] as const)
+            .filter((value) => value !== 'spam' || rows.some(({ appeal }) => appeal === null))
+            .map((value) => ({ value, label: t(`moderate.bulk.${value}`) })),
         })
   return showModeration(request, {
     current: PATHS.moderationQueue,
@@ -257,10 +256,16 @@ async function releasePicked({ deps, viewer }: OwnRequest, { choice }: Queue, fo
 /** Leads back to the row of the pressed button, so that the keyboard continues there. */
 const rowOf = ({ argument }: FormState) => (argument === '' ? {} : { fragment: rowId(argument) })
 
-/** Returns the selected projects that are still under review. @throws ApiError `conflict` if none is */
+/**
+ * Returns the selected projects that are still under review, without appeals.
+ * @throws ApiError `conflict` if there is none
+ */
 async function loadPicked({ deps, viewer }: OwnRequest, ids: readonly string[]): Promise<QueueRow[]> {
   const page = { text: '', loaders: undefined, sort: 'oldest', count: PICKED_MAX, offset: 0, ids } as const
-  const rows = (await listQueue(deps.db, page, viewer.id)).filter(({ appeal }) => appeal === null)
+  const queued = await listQueue(deps.db, page, viewer.id)
+  const rows = queued.filter(({ appeal }) => appeal === null)
+  if (queued.length > 0 && rows.length === 0)
+    throw new ApiError('conflict', 'An appeal is decided on the page of its project. Open the project to decide.')
   if (rows.length === 0) throw new ApiError('conflict', 'These projects are no longer under review')
   return rows
 }
