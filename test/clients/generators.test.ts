@@ -1,4 +1,4 @@
-// Generates clients by the commands of docs/api/generated-clients.md, compiles them, and runs programs that use them against
+// Generates clients by the commands of docs/api/clients/generated.md, compiles them, and runs programs that use them against
 // a running Depot.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -16,7 +16,7 @@ import { blocksOf } from '#test/support/processes/tested-chapters.ts'
 const run = promisify(execFile)
 const ROOT = join(import.meta.dirname, '../..')
 const SOURCES = join(import.meta.dirname, 'generators')
-const DOCUMENT = 'docs/api/generated-clients.md'
+const DOCUMENT = 'docs/api/clients/generated.md'
 /** Time limit of the commands of a chapter. */
 const GENERATE_MS = 900_000
 const OUTPUT_BYTES_MAX = 2 ** 28

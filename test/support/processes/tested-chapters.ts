@@ -4,7 +4,7 @@
 export const TESTED_CHAPTERS: Readonly<Record<string, readonly string[] | 'all'>> = {
   'docs/api/changes.md': ['Try it'],
   'docs/api/first-requests.md': ['Publish a project and download its file'],
-  'docs/api/generated-clients.md': 'all',
+  'docs/api/clients/generated.md': 'all',
   'docs/api/manage-a-team.md': 'all',
   'docs/api/resolve.md': ['Try it'],
   'docs/api/tokens.md': 'all',

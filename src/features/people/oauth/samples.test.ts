@@ -27,7 +27,9 @@ const heldToken = async (w: World) => urlEncoded({ ...(await clientFields(w)), t
 export const SAMPLES: Record<string, Sample> = {
   listUserApplications: shows('application'),
   listApplications: ids('application'),
-  createApplication: { body: { name: 'Chart Maker', max_scopes: ['USER_READ', 'PROJECT_READ'], redirect_uris: [CALLBACK] } },
+  createApplication: {
+    body: { name: 'Chart Maker', max_scopes: ['USER_READ', 'PROJECT_READ'], redirect_uris: [CALLBACK] },
+  },
   updateApplication: { body: { name: 'Map Maker' } },
   setApplicationIcon: icon,
   authorize: { query: async (w) => ({ client_id: await w.id('application'), redirect_uri: CALLBACK }) },

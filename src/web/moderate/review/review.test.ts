@@ -110,6 +110,9 @@ test('a decision needs a choice and, unless it approves, a message; nothing type
   const done = await moderator.get(assertLeads(sent, `${reviewOf(project)}?done=rejected`))
   assertSays(done, 200, 'Second time')
   assertSays(done, 200, 'The project is rejected.')
+  const author = await as(owner).get(`/project/${project.id}/settings/review`)
+  const pages = [done, author.statusCode === 200 ? author : await as(owner).get(String(author.headers.location))]
+  for (const shown of pages) assert.match(shown.body, /<ol class="thread">[\s\S]*<div class="said">[\s\S]*No licence/)
   const shown = (await t.as(owner).get(`/v3/project/${project.id}`)).json()
   assert.deepEqual([shown.status, shown.moderator_message.message], ['rejected', 'No licence'])
 })
