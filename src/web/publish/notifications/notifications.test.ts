@@ -32,6 +32,9 @@ async function invite(person: Person) {
   return project
 }
 
+const markAll = (person: Person) =>
+  t.deps.db.updateTable('notification').set({ read: true }).where('account_id', '=', person.id).execute()
+
 const readOf = async (person: Person): Promise<[string, boolean][]> =>
   (await t.as(person).get(`/v3/user/${person.id}/notifications`))
     .json()
@@ -71,8 +74,37 @@ test('names the project, quotes moderators, and leads to the page of each notifi
   assert.match(page.body, /<q>Name a licence: here &amp; \.<\/q>/)
   assertSays(page, 200, 'A moderator wrote about a project.')
   assert.ok(!page.body.includes('Hidden Lamps'))
+  await markAll(person)
+  const read = await visitor(t, person.token).get(PATH)
   for (const link of ['/version/AAAAAAAA"', '/sea-lamps/settings/review"', '/dashboard/reports/BBBBBBBB"'])
-    assert.ok(page.body.includes(link), link)
+    assert.ok(read.body.includes(link), link)
+})
+
+test('opening a notification marks it as read and leads to its page; a prefetch and another site mark nothing', async () => {
+  const [person, other] = await Promise.all([t.make.account(), t.make.account()])
+  const project = await t.make.project({ owner: person, slug: 'wind-lamps' })
+  const id = await notify(person, { type: 'moderator_message', project_id: project.id, report_id: null })
+  const lost = await notify(person, { type: 'moderator_message', project_id: newId(), report_id: null })
+  const browser = visitor(t, person.token)
+  const page = await browser.get(PATH)
+  assertSays(page, 200, '2 unread notifications')
+  const target = '/project/wind-lamps/settings/review'
+  const open = (url: string, headers: object) =>
+    t.inject({ url, headers: { cookie: `__Host-depot-session=${person.token}`, accept: 'text/html', ...headers } })
+  const [, link = ''] = new RegExp(`href="([^"]*/${id})"`).exec(page.body) ?? []
+  assert.ok(!page.body.includes(`/${lost}"`), 'without a page, there is no link')
+  for (const headers of [{ 'sec-purpose': 'prefetch;prerender' }, { 'sec-fetch-site': 'cross-site' }])
+    assertLeads(await open(link, headers), target)
+  assert.equal((await visitor(t, other.token).get(link)).statusCode, 404)
+  assertLeads(await visitor(t).get(link), `/account/sign-in?return=${encodeURIComponent(link)}`)
+  assert.equal(new Map(await readOf(person)).get(id), false)
+  const opened = await browser.get(link)
+  assertLeads(opened, target)
+  assert.equal(opened.headers['cache-control'], 'no-store')
+  assert.equal(new Map(await readOf(person)).get(id), true)
+  assertSays(await browser.get(PATH), 200, 'One unread notification')
+  assertLeads(await browser.get(`${PATH}/${lost}`), PATH)
+  assertSays(await browser.get(PATH), 200, 'Nothing is unread')
 })
 
 test('an invitation is answered in place; another answer to it is refused', async () => {

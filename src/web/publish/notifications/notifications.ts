@@ -9,6 +9,8 @@ import {
   NOTIFICATION_FILTERS,
   type NotificationFilter,
 } from '#features/people/notifications/pages.ts'
+import { findNotification } from '#features/people/notifications/queries.ts'
+import { notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/forms/form-page.ts'
 import { refusedField } from '#web/kit/forms/read-form.ts'
@@ -36,6 +38,10 @@ type Listed = {
 }
 
 export function notificationPages(pages: Pages): void {
+  pages.own('GET', `${PATHS.notifications}/:id`, 'ownNotificationLink', openNotification, {
+    shows: false,
+    api: 'markNotificationsRead',
+  })
   formPage<Listed>(pages, {
     path: PATHS.notifications,
     name: 'ownNotifications',
@@ -67,6 +73,25 @@ export function notificationPages(pages: Pages): void {
       },
     },
   })
+}
+
+/**
+ * Marks a notification of the viewer as read and leads to its page. A link of another site, a prefetch and read-only mode
+ * mark nothing.
+ */
+async function openNotification(request: OwnRequest): Promise<FastifyReply> {
+  const { deps, viewer, req, reply, page, language } = request
+  const row = await findNotification(deps.db, parseId(request.param('id'), 'id'))
+  if (row === undefined || row.account_id !== viewer.id) throw notFound('notification')
+  const [item] = await describeNotifications(request, [row])
+  const isOpened =
+    req.method === 'GET' &&
+    req.headers['sec-purpose'] === undefined &&
+    req.headers['sec-fetch-site'] !== 'cross-site' &&
+    page.site.readOnly?.(language) === undefined
+  if (isOpened && !row.read) await markNotificationsRead(deps, [row.id], viewer.id)
+  reply.header('cache-control', 'no-store')
+  return request.redirect(item?.path ?? PATHS.notifications)
 }
 
 const parseShown = (id: string): string => parseId(id, 'shown')
@@ -182,7 +207,7 @@ function notificationRow(page: PageContext, item: ShownNotification, isPicked: b
     cells: [
       nameCell({
         ...(project === undefined ? {} : { tile: face({ name: project.name, url: project.icon_url, isSquare: true }) }),
-        ...(path === undefined ? {} : { href: pathTo(page, path) }),
+        ...(path === undefined ? {} : { href: pathTo(page, isRead ? path : `${PATHS.notifications}/${id}`) }),
         name: text,
         details: [unread, quote !== undefined && html` <q>${quote}</q>`],
         near: at,
