@@ -105,7 +105,7 @@ export async function joinTeam(
       .where('team_id', '=', teamId)
       .where('account_id', '=', viewer.id)
       .execute()
-    await markInvitationsRead(tx, changed, [caller.team])
+    await markInvitationsRead(tx, changed, [caller.team], 'accepted')
     await recordMemberEvent(tx, 'member.joined', team, { user_id: viewer.id, role: caller.team.role })
   })
   recordEvent(deps, 'member.joined', { team_id: teamId })
@@ -127,7 +127,7 @@ export async function removeMember(
     if (row.is_owner) throw invalidInput('The owner cannot be removed; transfer the ownership first', 'user_id')
     requireRemovable(team, row)
     await tx.deleteFrom('team_member').where('team_id', '=', teamId).where('account_id', '=', accountId).execute()
-    await markInvitationsRead(tx, changed, [row])
+    await markInvitationsRead(tx, changed, [row], accountId === viewer.id ? 'declined' : undefined)
     const subject = { kind: 'team', id: teamId } as const
     const entry = { actor: actorOf(viewer), subject, accountIds: [accountId] }
     if (!row.accepted) return

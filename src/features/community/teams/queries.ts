@@ -129,15 +129,18 @@ export function countMembers(db: Db, teamId: string): Promise<number> {
   return countRows(db.selectFrom('team_member').where('team_id', '=', teamId))
 }
 
-/** Returns the teams among these to which the account has a pending invitation. */
-export async function listInvitingTeamIds(db: Db, accountId: string, teamIds: readonly string[]): Promise<Set<string>> {
-  if (teamIds.length === 0) return new Set()
+/** Returns whether the account is a member of each of these teams; false for a pending invitation. Skips other teams. */
+export async function listOwnMemberships(
+  db: Db,
+  accountId: string,
+  teamIds: readonly string[],
+): Promise<Map<string, boolean>> {
+  if (teamIds.length === 0) return new Map()
   const rows = await db
     .selectFrom('team_member')
-    .select('team_id')
+    .select(['team_id', 'accepted'])
     .where('account_id', '=', accountId)
     .where('team_id', 'in', teamIds)
-    .where('accepted', '=', false)
     .execute()
-  return new Set(rows.map(({ team_id }) => team_id))
+  return new Map(rows.map(({ team_id, accepted }) => [team_id, accepted]))
 }

@@ -4,13 +4,18 @@
 /** `message` is the moderator's explanation. */
 type StatusChanged = { project_id: string; old_status: string; new_status: string; message?: string }
 
+export type InvitationAnswer = 'accepted' | 'declined'
+
+/** `answer` is added when the user answers. */
+type Invitation = { team_id: string; invited_by: string; role: string; answer?: InvitationAnswer }
+
 /** At least one ID is null. */
 type PublisherOwner = { project_id: string | null; organization_id: string | null }
 
 export type NotificationBodies = {
   project_update: { project_id: string; version_id: string }
-  team_invite: { project_id: string; team_id: string; invited_by: string; role: string }
-  organization_invite: { organization_id: string; team_id: string; invited_by: string; role: string }
+  team_invite: { project_id: string } & Invitation
+  organization_invite: { organization_id: string } & Invitation
   status_change: StatusChanged
   moderator_message: { thread_id: string; message_id: string; project_id: string | null; report_id: string | null }
   project_status_approved: { project_id: string; message?: string }

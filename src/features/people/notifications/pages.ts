@@ -7,11 +7,25 @@ import { LISTED_MAX, type NotificationRow, readNotifications } from './queries.t
 export const NOTIFICATION_FILTERS = ['all', 'unread', 'invitations', 'moderators', 'followed'] as const
 export type NotificationFilter = (typeof NOTIFICATION_FILTERS)[number]
 
-/** Types that a filter selects. The other filters select all types. */
+/** Types that a filter selects. The other filters select all types. Of invitations, a filter has those to be answered. */
 const TYPES: Partial<Record<NotificationFilter, readonly NotificationType[]>> = {
   invitations: ['team_invite', 'organization_invite'],
   moderators: ['status_change', 'moderator_message', 'version_quarantined', 'content_taken_down', 'operator_question'],
   followed: ['project_update'],
+}
+
+const IS_PENDING = sql<boolean>`(body -> 'answer' is null and exists (select from team_member
+  where team_member.team_id = body ->> 'team_id' and team_member.account_id = notification.account_id and not accepted))`
+
+/** Returns the newest invitation of the account to a team. */
+export function findInvitation(db: Db, accountId: string, teamId: string): Promise<NotificationRow | undefined> {
+  return readNotifications(db)
+    .where('account_id', '=', accountId)
+    .where(sql<string>`body ->> 'type'`, 'in', [...(TYPES.invitations ?? [])])
+    .where(sql<string>`body ->> 'team_id'`, '=', teamId)
+    .orderBy('created', 'desc')
+    .limit(1)
+    .executeTakeFirst()
 }
 
 /** Returns the notifications of one page of the filtered list, newest first. */
@@ -25,6 +39,7 @@ export function listNotificationPage(
     .where('account_id', '=', accountId)
     .where(sql<string>`body ->> 'type'`, 'in', [...types])
     .$if(filter === 'unread', (query) => query.where('read', '=', false))
+    .$if(filter === 'invitations', (query) => query.where(IS_PENDING))
     .orderBy('created', 'desc')
     .orderBy('id')
     .limit(limit)
@@ -36,7 +51,7 @@ export function listNotificationPage(
 export async function countNotifications(db: Db, accountId: string): Promise<Record<NotificationFilter, number>> {
   const newest = db
     .selectFrom('notification')
-    .select(['read', sql<string>`body ->> 'type'`.as('type')])
+    .select(['read', sql<string>`body ->> 'type'`.as('type'), IS_PENDING.as('pending')])
     .where('account_id', '=', accountId)
     .where(sql<string>`body ->> 'type'`, 'in', [...SITE_TYPES])
     .orderBy('created', 'desc')
@@ -44,15 +59,16 @@ export async function countNotifications(db: Db, accountId: string): Promise<Rec
     .as('newest')
   const rows = await db
     .selectFrom(newest)
-    .select(['type', 'read'])
+    .select(['type', 'read', 'pending'])
     .select((eb) => eb.fn.countAll<number>().as('count'))
-    .groupBy(['type', 'read'])
+    .groupBy(['type', 'read', 'pending'])
     .execute()
   const countOf = (filter: NotificationFilter): number =>
     rows
-      .filter(({ type, read }) =>
-        filter === 'unread' ? !read : (TYPES[filter]?.some((name) => name === type) ?? true),
-      )
+      .filter(({ type, read, pending }) => {
+        if (filter === 'unread') return !read
+        return filter === 'invitations' ? pending : (TYPES[filter]?.some((name) => name === type) ?? true)
+      })
       .reduce((sum, { count }) => sum + count, 0)
   return {
     all: countOf('all'),

@@ -10,7 +10,7 @@ import { follows, type Position, positionOfTime } from '#platform/db/list-positi
 import type { Notification } from '#platform/db/schema.ts'
 import { enqueueEach } from '#platform/jobs/queue.ts'
 import { emailKindOf, isEmailed } from './emails/email-kinds.ts'
-import { type NotificationBody, SITE_TYPES } from './notification-types.ts'
+import { type InvitationAnswer, type NotificationBody, SITE_TYPES } from './notification-types.ts'
 import { canReadNotificationsOf } from './policy.ts'
 
 export type NotificationRow = Pick<Selectable<Notification>, 'id' | 'account_id' | 'read' | 'created'> & {
@@ -64,19 +64,28 @@ export async function insertNotifications(
 /** The columns of a team member that identify an invitation. */
 export type InvitationRow = { account_id: string; team_id: string; accepted: boolean }
 
-/** Marks the invitations of these rows as read, after they were answered or withdrawn. */
-export async function markInvitationsRead(tx: Tx, changed: ChangeSet, rows: readonly InvitationRow[]): Promise<void> {
+/**
+ * Marks the invitations of these rows as read, after they were answered or withdrawn. `answer`: the answer of the invited
+ * user, which their notification shows.
+ */
+export async function markInvitationsRead(
+  tx: Tx,
+  changed: ChangeSet,
+  rows: readonly InvitationRow[],
+  answer?: InvitationAnswer,
+): Promise<void> {
   const pending = rows.filter(({ accepted }) => !accepted)
   if (pending.length === 0) return
   changed.addEach(
     'unread',
     pending.map(({ account_id }) => account_id),
   )
-  await sql`update notification set read = true
+  const isChanged = answer === undefined ? sql`not read` : sql`body -> 'answer' is null`
+  await sql`update notification set read = true, body = body || ${JSON.stringify({ answer })}::jsonb
     from unnest(${pending.map(({ account_id }) => account_id)}::text[], ${pending.map(({ team_id }) => team_id)}::text[])
       as answered (account_id, team_id)
     where notification.account_id = answered.account_id and body ->> 'team_id' = answered.team_id
-      and body ->> 'type' in ('team_invite', 'organization_invite') and not read`.execute(tx)
+      and body ->> 'type' in ('team_invite', 'organization_invite') and ${isChanged}`.execute(tx)
 }
 
 /** Starts a query for notifications with the columns of `NotificationRow`. */

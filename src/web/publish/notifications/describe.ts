@@ -3,10 +3,16 @@
 
 import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
+import { listVisibleVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
 import { listCachedOrganizations } from '#features/community/organizations/organization-cache.ts'
-import { listInvitingTeamIds } from '#features/community/teams/queries.ts'
-import { type NotificationBodies, notificationText } from '#features/people/notifications/notification-types.ts'
+import { listOwnMemberships } from '#features/community/teams/queries.ts'
+import {
+  type InvitationAnswer,
+  type NotificationBodies,
+  notificationText,
+} from '#features/people/notifications/notification-types.ts'
 import type { NotificationRow } from '#features/people/notifications/queries.ts'
+import { listCachedUsers } from '#features/people/users/user-cache.ts'
 import { excerptOf } from '#lib/markdown/plain-text.ts'
 import { viewOf } from '#lib/text/json-bytes.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
@@ -21,24 +27,26 @@ export type ShownNotification = {
   created: Date
   isRead: boolean
   text: Part
-  /** Message of a moderator, as text. */
+  /** Message of a moderator as plain text. */
   quote?: string
   path?: string
   project?: ProjectView
+  /** Name of the project or organization, if the user can see it. */
+  subject?: string
   /** Team whose invitation the user can still answer. */
   invitingTeamId?: string
 }
 
-/** The message of a decision has at most 2,000 characters. */
-const QUOTE_MAX = 2000
-
 type Named = {
   projects: ReadonlyMap<string, ProjectView>
   organizations: ReadonlyMap<string, { name: string; slug: string }>
-  inviting: ReadonlySet<string>
+  /** Version numbers that the viewer can see, by ID. */
+  versions: ReadonlyMap<string, string>
+  users: ReadonlyMap<string, string>
+  memberships: ReadonlyMap<string, boolean>
 }
 
-/** Describes notifications, with at most five statements for any number. */
+/** Describes notifications, with at most nine statements for any number. */
 export async function describeNotifications(
   request: OwnRequest,
   rows: readonly NotificationRow[],
@@ -47,46 +55,73 @@ export async function describeNotifications(
   const ids = (key: string): string[] => [
     ...new Set(rows.flatMap(({ body }) => (typeof body[key] === 'string' ? [body[key]] : []))),
   ]
-  const [projectIds, organizationIds] = [ids('project_id'), ids('organization_id')]
+  const [projectIds, organizationIds, versionIds] = [ids('project_id'), ids('organization_id'), ids('version_id')]
   const projects = projectIds.length === 0 ? [] : await listVisibleProjects(deps, viewer, projectIds)
   const organizations = organizationIds.length === 0 ? [] : await listCachedOrganizations(deps, organizationIds)
+  const versions = versionIds.length === 0 ? [] : await listVisibleVersions(deps, viewer, versionIds)
+  const inviters = ids('invited_by')
+  const users = inviters.length === 0 ? [] : await listCachedUsers(deps, inviters)
   const named: Named = {
     projects: new Map(projects.map((project) => [project.id, viewOf(project)])),
     organizations: new Map(organizations.map((organization) => [organization.id, viewOf(organization)])),
-    inviting: await listInvitingTeamIds(deps.db, viewer.id, ids('team_id')),
+    versions: new Map(versions.map((version) => [version.id, viewOf(version).version_number])),
+    users: new Map(users.map((user) => [user.id, viewOf(user).username])),
+    memberships: await listOwnMemberships(deps.db, viewer.id, ids('team_id')),
   }
   return rows.map((row) => describe(page, row, named))
 }
 
+/** Maximum length of a quoted message, in characters. */
+const QUOTE_MAX = 300
+
 function describe(
   page: PageContext,
   row: NotificationRow,
-  { projects, organizations, inviting }: Named,
+  { projects, organizations, ...named }: Named,
 ): ShownNotification {
   const { body } = row
   const project = projects.get(String(body['project_id']))
   const organization = organizations.get(String(body['organization_id']))
-  const teamId = String(body['team_id'])
+  const names = { project: project?.name, organization: organization?.name }
+  const subject = names.project ?? names.organization
+  const invitation = invitationOf(body, named.memberships)
   const path = pathOf(row, project, organization)
   return {
     id: row.id,
     created: row.created,
     isRead: row.read,
-    text: textOf(page, row, { project: project?.name, organization: organization?.name }),
+    text: textOf(page, row, {
+      ...names,
+      version: named.versions.get(String(body['version_id'])),
+      inviter: named.users.get(String(body['invited_by'])),
+      invitation,
+    }),
     ...(typeof body['message'] === 'string' ? { quote: excerptOf(body['message'], QUOTE_MAX) } : {}),
     ...(path === undefined ? {} : { path }),
     ...(project === undefined ? {} : { project }),
-    ...(inviting.has(teamId) ? { invitingTeamId: teamId } : {}),
+    ...(subject === undefined ? {} : { subject }),
+    ...(invitation === 'pending' ? { invitingTeamId: String(body['team_id']) } : {}),
   }
 }
 
-function textOf(
-  page: PageContext,
-  { body, account_id }: NotificationRow,
-  names: { project: string | undefined; organization: string | undefined },
-): Part {
+/** State of an invitation. `closed`: it was withdrawn, or answered before Depot stored the answers. */
+type Invitation = InvitationAnswer | 'pending' | 'closed'
+
+function invitationOf(body: NotificationRow['body'], memberships: Named['memberships']): Invitation | undefined {
+  if (body.type !== 'team_invite' && body.type !== 'organization_invite') return undefined
+  if (body['answer'] === 'accepted' || body['answer'] === 'declined') return body['answer']
+  const isMember = memberships.get(String(body['team_id']))
+  if (isMember === undefined) return 'closed'
+  return isMember ? 'accepted' : 'pending'
+}
+
+type Names = Partial<Record<'project' | 'organization' | 'version' | 'inviter', string | undefined>> & {
+  invitation: Invitation | undefined
+}
+
+function textOf(page: PageContext, { body, account_id }: NotificationRow, names: Names): Part {
   const { t, rich } = page.language
-  const key = `notifications.type.${textKey(body)}`
+  const key = `notifications.type.${textKey(body, names)}`
   if (!isMessageKey(key)) return notificationText(body, account_id).text
   const {
     role = '',
@@ -103,6 +138,8 @@ function textOf(
   return rich(key, {
     project: named(names.project) ?? t('notifications.a-project'),
     organization: named(names.organization) ?? t('notifications.an-organization'),
+    version: named(names.version) ?? '',
+    person: named(names.inviter) ?? t('notifications.someone'),
     role: html`<bdi>${role}</bdi>`,
     repository: html`<bdi>${repository}</bdi>`,
     host: html`<bdi>${host}</bdi>`,
@@ -111,9 +148,24 @@ function textOf(
   })
 }
 
-function textKey(body: NotificationRow['body']): string {
+/** Statuses of a project that a moderator has not approved. */
+const UNAPPROVED: readonly unknown[] = ['draft', 'processing', 'rejected', 'withheld']
+
+function textKey(body: NotificationRow['body'], { project, version, invitation }: Names): string {
+  if (invitation !== undefined) return invitation === 'pending' ? body.type : `${body.type}_${invitation}`
+  if (body.type === 'status_change' && project !== undefined) return statusKey(body)
+  if (version !== undefined && project !== undefined && NAMING.includes(body.type)) return `${body.type}_named`
   if (body.type === 'moderator_message' && body['project_id'] === null) return 'report_message'
   return body.type === 'content_taken_down' ? `content_taken_down_${body['item']}` : body.type
+}
+
+/** Types that have another text with the number of the version. */
+const NAMING: readonly string[] = ['project_update', 'version_quarantined', 'version_withdrawn']
+
+function statusKey({ old_status: before, new_status: after }: NotificationRow['body']): string {
+  if (after === 'rejected' || after === 'withheld') return `status_change_${after}`
+  if (!UNAPPROVED.includes(before) || UNAPPROVED.includes(after)) return 'status_change'
+  return after === 'approved' ? 'status_change_approved' : 'status_change_accepted'
 }
 
 const named = (name: string | undefined) => (name === undefined ? undefined : html`<bdi>${name}</bdi>`)

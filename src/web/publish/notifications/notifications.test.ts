@@ -1,14 +1,12 @@
 // The page of notifications: filters, pages, invitations, marking and removing, errors.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { OUTCOME_NAMES, STATUS_NAMES } from '#features/people/notifications/emails/email-text.ts'
 import { newId } from '#lib/ids.ts'
 import type { Person } from '#test/support/factories/factories.ts'
 import { teamApp } from '#test/support/factories/team-app.ts'
 import { teamFactories } from '#test/support/factories/team-factories.ts'
 import { assertValidHtml } from '#test/support/http/html-page.ts'
 import { assertLeads, assertSays, visitor } from '#test/support/http/visitor.ts'
-import { DEFAULT_LANGUAGE, messageOr } from '#web/ui/languages.ts'
 
 const { t } = await teamApp()
 
@@ -47,36 +45,45 @@ test('visitors are led to the sign-in page, and a new user sees what will appear
   assertValidHtml(page.body)
 })
 
-test('emails have the same names of statuses and outcomes as the site', () => {
-  for (const [status, name] of Object.entries(STATUS_NAMES))
-    assert.equal(messageOr(DEFAULT_LANGUAGE, `work.project.${status}`, ''), name)
-  for (const [outcome, name] of Object.entries(OUTCOME_NAMES))
-    assert.equal(messageOr(DEFAULT_LANGUAGE, `reports.outcome.${outcome}`, ''), name)
-})
-
 test('names the project, quotes moderators, and leads to the page of each notification', async () => {
   const person = await t.make.account()
   const project = await t.make.project({ owner: person, name: 'Sea <b>Lamps</b>', slug: 'sea-lamps' })
+  const version = await t.make.version({ project, version_number: '1.3.0' })
+  await notify(person, { type: 'project_update', project_id: project.id, version_id: version.id })
   await notify(person, { type: 'project_update', project_id: project.id, version_id: 'AAAAAAAA' })
-  const status = { project_id: project.id, old_status: 'processing', new_status: 'rejected' }
-  await notify(person, {
-    type: 'status_change',
-    ...status,
-    message: 'Name a <i>licence</i>: **[here](https://x.test/)** & <soon>.',
-  })
+  const status = { type: 'status_change', project_id: project.id, old_status: 'processing' }
+  const message = `Name a **licence** & its [text](https://licence.example): 1 < 2 <b title="<x">fine</b> ${'&'.repeat(300)}`
+  await notify(person, { ...status, new_status: 'rejected', message })
+  for (const new_status of ['approved', 'unlisted', 'draft', 'withheld'])
+    await notify(person, { ...status, new_status })
   const hidden = await t.make.project({ name: 'Hidden Lamps', status: 'draft' })
   await notify(person, { type: 'moderator_message', project_id: hidden.id, report_id: null })
   await notify(person, { type: 'moderator_message', project_id: null, report_id: 'BBBBBBBB' })
   await notify(person, { type: 'of_another_release' })
   const page = await visitor(t, person.token).get(PATH)
   assertValidHtml(page.body)
-  assert.match(page.body, /There is a new version of <bdi>Sea &lt;b&gt;Lamps/)
-  assert.match(page.body, /<q>Name a licence: here &amp; \.<\/q>/)
+  const name = '<bdi>Sea &lt;b&gt;Lamps&lt;/b&gt;</bdi>'
+  for (const text of [
+    `${name} <bdi>1.3.0</bdi> is out.`,
+    `There is a new version of ${name}.`,
+    `${name} was rejected.`,
+    `${name} was approved and is public.`,
+    `${name} was approved. Its status is “Unlisted”.`,
+    `A moderator changed the status of ${name} from “In review” to “Draft”.`,
+    `A moderator withheld ${name} from other users.`,
+  ])
+    assert.ok(page.body.includes(text), text)
+  assert.match(page.body, /<q>Name a licence &amp; its text: 1 &lt; 2 .*(&amp;)+…<\/q>/)
   assertSays(page, 200, 'A moderator wrote about a project.')
   assert.ok(!page.body.includes('Hidden Lamps'))
   await markAll(person)
   const read = await visitor(t, person.token).get(PATH)
-  for (const link of ['/version/AAAAAAAA"', '/sea-lamps/settings/review"', '/dashboard/reports/BBBBBBBB"'])
+  for (const link of [
+    `/version/${version.id}"`,
+    '/version/AAAAAAAA"',
+    '/sea-lamps/settings/review"',
+    '/dashboard/reports/BBBBBBBB"',
+  ])
     assert.ok(read.body.includes(link), link)
 })
 
@@ -112,17 +119,26 @@ test('an invitation is answered in place; another answer to it is refused', asyn
   const browser = visitor(t, person.token)
   const [first, second] = [await invite(person), await invite(person)]
   const page = await browser.get(`${PATH}?show=invitations`)
-  assertSays(page, 200, 'as <bdi>Translator</bdi>')
+  assertSays(
+    page,
+    200,
+    `<bdi>${first.owner.username}</bdi> invited you to join the team of <bdi>Tide Lamps</bdi> as <bdi>T`,
+  )
+  assertSays(page, 200, 'Invitations 2')
   assertValidHtml(page.body)
   const answer = (teamId: string, value: string) =>
     browser.post(`${PATH}?team=${teamId}`, { do: value, _csrf: csrfOf(page.body) })
   const accepted = await answer(first.teamId, 'accept')
-  assertSays(
-    await browser.get(assertLeads(accepted, `${PATH}?done=invitation-accepted`)),
-    200,
-    'You have joined the team.',
-  )
-  assertLeads(await answer(second.teamId, 'decline'), `${PATH}?done=invitation-declined`)
+  const told = await browser.get(assertLeads(accepted, `${PATH}?done=invitation-accepted&team=${first.teamId}`))
+  assertSays(told, 200, 'You joined Tide Lamps.')
+  assertSays(told, 200, 'You joined the team of <bdi>Tide Lamps</bdi>.')
+  assertSays(told, 200, 'Invitations 1')
+  const declined = await answer(second.teamId, 'decline')
+  const after = await browser.get(assertLeads(declined, `${PATH}?done=invitation-declined&team=${second.teamId}`))
+  assertSays(after, 200, 'You declined the invitation to Tide Lamps.')
+  assertSays(after, 200, 'You declined the invitation to the team of <bdi>Tide Lamps</bdi>.')
+  assertSays(after, 200, 'Invitations 0')
+  assertSays(await browser.get(`${PATH}?done=invitation-accepted&team=${newId()}`), 200, 'You joined a project.')
   const teams = [first, second].map(({ teamId }) => t.as(person).get(`/v3/team/${teamId}/members`))
   const isMember = (await Promise.all(teams)).map((members) =>
     members
@@ -202,8 +218,8 @@ test('has 50 on a page, newest first, with filters, and the same number of state
   await browser.get(PATH)
   t.deps.cache.clear()
   const many = await t.queriesOf(() => browser.get(PATH))
-  // With an empty cache: the account, counts, rows, projects with their parts, and invitations.
-  assert.ok(many.queries.length <= 10, `${many.queries.length} statements`)
+  // With an empty cache: the account, counts, rows, projects with their parts, versions, and invitations.
+  assert.ok(many.queries.length <= 11, `${many.queries.length} statements`)
   const count = (page: { body: string }) => page.body.split('class="pick"').length - 1
   assert.equal(count(many.result), 50)
   assert.equal(count(await browser.get(`${PATH}?page=2`)), 4)
@@ -218,6 +234,10 @@ test('an invitation to an organization names the organization', async () => {
   const person = await t.make.account()
   const owner = await t.make.account()
   const made = await teamFactories(t.deps.db).organization(owner)
-  await notify(person, { type: 'organization_invite', organization_id: made.id, team_id: made.teamId, role: 'Member' })
-  assertSays(await visitor(t, person.token).get(PATH), 200, 'to join <bdi>Makers of lanterns</bdi>')
+  const body = { type: 'organization_invite', organization_id: made.id, team_id: made.teamId, role: 'Member' }
+  await notify(person, body)
+  const invitation = 'The invitation to <bdi>Makers of lanterns</bdi> is no longer valid.'
+  assertSays(await visitor(t, person.token).get(PATH), 200, invitation)
+  await notify(owner, body)
+  assertSays(await visitor(t, owner.token).get(PATH), 200, 'You joined <bdi>Makers of lanterns</bdi>.')
 })

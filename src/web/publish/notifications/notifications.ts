@@ -5,6 +5,7 @@ import { deleteNotifications } from '#features/people/notifications/delete-notif
 import { markNotificationsRead } from '#features/people/notifications/mark-notifications-read.ts'
 import {
   countNotifications,
+  findInvitation,
   listNotificationPage,
   NOTIFICATION_FILTERS,
   type NotificationFilter,
@@ -35,6 +36,8 @@ type Listed = {
   last: number
   counts: Record<NotificationFilter, number>
   items: ShownNotification[]
+  /** Name of the project or organization whose invitation was just answered. */
+  answered: string
 }
 
 export function notificationPages(pages: Pages): void {
@@ -64,12 +67,14 @@ export function notificationPages(pages: Pages): void {
         return outcome(listed, 'notifications-removed')
       },
       accept: async ({ deps, viewer, query }, listed) => {
-        await joinTeam(deps, viewer, parseId(query('team'), 'team'))
-        return outcome(listed, 'invitation-accepted')
+        const team = parseId(query('team'), 'team')
+        await joinTeam(deps, viewer, team)
+        return outcome(listed, 'invitation-accepted', { team })
       },
       decline: async ({ deps, viewer, query }, listed) => {
-        await removeMember(deps, viewer, { teamId: parseId(query('team'), 'team'), accountId: viewer.id })
-        return outcome(listed, 'invitation-declined')
+        const team = parseId(query('team'), 'team')
+        await removeMember(deps, viewer, { teamId: team, accountId: viewer.id })
+        return outcome(listed, 'invitation-declined', { team })
       },
     },
   })
@@ -106,7 +111,8 @@ function chosenIds({ page }: OwnRequest, state: FormState): string[] {
 const outcome = (
   { filter, current }: Listed,
   done: 'notifications-read' | 'notifications-removed' | 'invitation-accepted' | 'invitation-declined',
-): Outcome => ({ done, path: PATHS.notifications, with: pageValues(filter, current) })
+  more: Readonly<Record<string, string>> = {},
+): Outcome => ({ done, path: PATHS.notifications, with: { ...pageValues(filter, current), ...more } })
 
 const pageValues = (filter: NotificationFilter, number: number): Record<string, string> => ({
   ...(filter === 'all' ? {} : { show: filter }),
@@ -121,12 +127,23 @@ async function load(request: OwnRequest): Promise<Listed> {
   const current = Math.min(pageNumber(request), last)
   const place = { filter, limit: PAGE_SIZE, offset: (current - 1) * PAGE_SIZE }
   const rows = await listNotificationPage(deps.db, viewer.id, place)
-  return { filter, current, last, counts, items: await describeNotifications(request, rows) }
+  const answered = await answeredName(request)
+  return { filter, current, last, counts, items: await describeNotifications(request, rows), answered }
+}
+
+/** Returns the name for the notice about an answer. The URL has the ID of the team, so that a link cannot show other text. */
+async function answeredName(request: OwnRequest): Promise<string> {
+  const { deps, viewer, query, t } = request
+  const isAnswer = ['invitation-accepted', 'invitation-declined'].includes(query('done'))
+  const row = isAnswer ? await findInvitation(deps.db, viewer.id, query('team')) : undefined
+  const [item] = row === undefined ? [] : await describeNotifications(request, [row])
+  if (item?.subject !== undefined) return item.subject
+  return t(row?.body.type === 'organization_invite' ? 'notifications.an-organization' : 'notifications.a-project')
 }
 
 function show(request: OwnRequest, listed: Listed, state: FormState): FastifyReply {
   const { page, t } = request
-  const { filter, current, last, counts, items } = listed
+  const { filter, current, last, counts, items, answered } = listed
   return showWork(request, {
     title: t('notifications.title'),
     subject: {
@@ -137,6 +154,7 @@ function show(request: OwnRequest, listed: Listed, state: FormState): FastifyRep
     },
     sections: dashboardSections(page, PATHS.notifications),
     form: state,
+    notice: { name: answered },
     body: html`${sheetHead({ title: t('notifications.title'), action: filters(page, listed), isRuled: true })}
 ${items.length === 0 ? nothing(page, filter) : list(page, listed, state)}
 ${pager(page, { current, last, href: (number) => pathTo(page, pathOf(filter, number)) })}`,
