@@ -31,15 +31,15 @@ export type ShownNotification = {
   quote?: string
   path?: string
   project?: ProjectView
-  /** Name of the project or organization, if the user can see it. */
-  subject?: string
+  /** The project or organization, if the user can see it. */
+  subject?: { name: string; icon_url: string | null }
   /** Team whose invitation the user can still answer. */
   invitingTeamId?: string
 }
 
 type Named = {
   projects: ReadonlyMap<string, ProjectView>
-  organizations: ReadonlyMap<string, { name: string; slug: string }>
+  organizations: ReadonlyMap<string, { name: string; slug: string; icon_url: string | null }>
   /** Version numbers that the viewer can see, by ID. */
   versions: ReadonlyMap<string, string>
   users: ReadonlyMap<string, string>
@@ -83,7 +83,7 @@ function describe(
   const project = projects.get(String(body['project_id']))
   const organization = organizations.get(String(body['organization_id']))
   const names = { project: project?.name, organization: organization?.name }
-  const subject = names.project ?? names.organization
+  const subject = project ?? organization
   const invitation = invitationOf(body, named.memberships)
   const path = pathOf(row, project, organization)
   return {

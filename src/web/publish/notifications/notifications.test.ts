@@ -76,6 +76,8 @@ test('names the project, quotes moderators, and leads to the page of each notifi
   assert.match(page.body, /<q>Name a licence &amp; its text: 1 &lt; 2 .*(&amp;)+…<\/q>/)
   assertSays(page, 200, 'A moderator wrote about a project.')
   assert.ok(!page.body.includes('Hidden Lamps'))
+  assert.match(page.body, /Unread<\/span><br><q>/)
+  assert.ok(!page.body.includes('>Answer<'), 'nothing can be answered')
   await markAll(person)
   const read = await visitor(t, person.token).get(PATH)
   for (const link of [
@@ -125,6 +127,8 @@ test('an invitation is answered in place; another answer to it is refused', asyn
     `<bdi>${first.owner.username}</bdi> invited you to join the team of <bdi>Tide Lamps</bdi> as <bdi>T`,
   )
   assertSays(page, 200, 'Invitations 2')
+  assertSays(page, 200, 'Select Tide Lamps')
+  assertSays(page, 200, '>Answer<')
   assertValidHtml(page.body)
   const answer = (teamId: string, value: string) =>
     browser.post(`${PATH}?team=${teamId}`, { do: value, _csrf: csrfOf(page.body) })
@@ -220,6 +224,7 @@ test('has 50 on a page, newest first, with filters, and the same number of state
   const many = await t.queriesOf(() => browser.get(PATH))
   // With an empty cache: the account, counts, rows, projects with their parts, versions, and invitations.
   assert.ok(many.queries.length <= 11, `${many.queries.length} statements`)
+  assert.match(many.result.body, /<time datetime="[^"]+" title="[^"]+ UTC">4 minutes ago</)
   const count = (page: { body: string }) => page.body.split('class="pick"').length - 1
   assert.equal(count(many.result), 50)
   assert.equal(count(await browser.get(`${PATH}?page=2`)), 4)

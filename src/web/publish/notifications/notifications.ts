@@ -18,7 +18,7 @@ import { refusedField } from '#web/kit/forms/read-form.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, pageNumber, withQuery } from '#web/kit/paths.ts'
 import { showWork } from '#web/kit/work-page.ts'
-import { dayText, exactTime } from '#web/ui/format.ts'
+import { dayText, timeAgo } from '#web/ui/format.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
 import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { form, hiddenField } from '#web/ui/parts/fields.ts'
@@ -137,7 +137,7 @@ async function answeredName(request: OwnRequest): Promise<string> {
   const isAnswer = ['invitation-accepted', 'invitation-declined'].includes(query('done'))
   const row = isAnswer ? await findInvitation(deps.db, viewer.id, query('team')) : undefined
   const [item] = row === undefined ? [] : await describeNotifications(request, [row])
-  if (item?.subject !== undefined) return item.subject
+  if (item?.subject !== undefined) return item.subject.name
   return t(row?.body.type === 'organization_invite' ? 'notifications.an-organization' : 'notifications.a-project')
 }
 
@@ -196,44 +196,46 @@ function notificationTables(page: PageContext, items: readonly ShownNotification
   const days = Map.groupBy(items, ({ created }) => dayText(language, created))
   return [...days].map(([day, ofDay]) => {
     const byProject = Map.groupBy(ofDay, ({ project, id }) => project?.id ?? id)
-    const rows = [...byProject.values()].flat().map((item) => notificationRow(page, item, picked.includes(item.id)))
     return html`<h3 class="day">${day}</h3>
-${table(page, day, rows)}`
+${table(page, day, [...byProject.values()].flat(), picked)}`
   })
 }
 
-function table(page: PageContext, day: string, rows: readonly Row[]): Markup {
+function table(page: PageContext, day: string, items: readonly ShownNotification[], picked: readonly string[]): Markup {
   const { t } = page.language
+  const hasAnswers = items.some(({ invitingTeamId }) => invitingTeamId !== undefined)
   return listTable(page, {
     caption: t('notifications.caption', { day }),
     columns: [
       { label: t('notifications.column.text') },
       { label: t('notifications.column.at'), room: 'far' },
-      { label: t('notifications.column.answer'), isAction: true },
+      ...(hasAnswers ? [{ label: t('notifications.column.answer'), isAction: true }] : []),
     ],
-    rows,
+    rows: items.map((item) => {
+      const { cells, ...row } = notificationRow(page, item, picked.includes(item.id))
+      return { ...row, cells: hasAnswers ? [...cells, answers(page, item)] : cells }
+    }),
   })
 }
 
 function notificationRow(page: PageContext, item: ShownNotification, isPicked: boolean): Row {
   const { language } = page
-  const { id, created, isRead, text, quote, path, project } = item
-  const at = exactTime(language, created)
+  const { id, created, isRead, text, quote, path, subject } = item
+  const at = timeAgo(language, created, page.now)
   const unread =
     !isRead && html`<span class="status wait">${icon(page, 'bell')}${language.t('notifications.unread')}</span>`
   return {
     cells: [
       nameCell({
-        ...(project === undefined ? {} : { tile: face({ name: project.name, url: project.icon_url, isSquare: true }) }),
+        ...(subject === undefined ? {} : { tile: face({ name: subject.name, url: subject.icon_url, isSquare: true }) }),
         ...(path === undefined ? {} : { href: pathTo(page, isRead ? path : `${PATHS.notifications}/${id}`) }),
         name: text,
-        details: [unread, quote !== undefined && html` <q>${quote}</q>`],
+        details: [unread, quote !== undefined && html`${unread && html`<br>`}<q>${quote}</q>`],
         near: at,
       }),
       at,
-      answers(page, item),
     ],
-    pick: { value: id, name: project?.name ?? dayText(language, created), isPicked },
+    pick: { value: id, name: subject?.name ?? dayText(language, created), isPicked },
     isHot: !isRead,
   }
 }
