@@ -20,10 +20,11 @@ import { PATHS, pageNumber, withQuery } from '#web/kit/paths.ts'
 import { showWork } from '#web/kit/work-page.ts'
 import { dayText, timeAgo } from '#web/ui/format.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
+import type { IconName } from '#web/ui/icons.ts'
 import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { form, hiddenField } from '#web/ui/parts/fields.ts'
 import { sheetHead } from '#web/ui/parts/frame.ts'
-import { emptyState, face, pager, segments } from '#web/ui/parts/lists.ts'
+import { emptyState, face, pager, tabs } from '#web/ui/parts/lists.ts'
 import { listTable, nameCell, pickedCount, type Row } from '#web/ui/parts/tables.ts'
 import { dashboardSections } from '../dashboard/dashboard-frame.ts'
 import { describeNotifications, type ShownNotification } from './describe.ts'
@@ -155,7 +156,8 @@ function show(request: OwnRequest, listed: Listed, state: FormState): FastifyRep
     sections: dashboardSections(page, PATHS.notifications),
     form: state,
     notice: { name: answered },
-    body: html`${sheetHead({ title: t('notifications.title'), action: filters(page, listed), isRuled: true })}
+    body: html`${filters(page, listed)}
+${sheetHead({ title: t(filter === 'all' ? 'notifications.title' : `notifications.filter.${filter}`) })}
 ${items.length === 0 ? nothing(page, filter) : list(page, listed, state)}
 ${pager(page, { current, last, href: (number) => pathTo(page, pathOf(filter, number)) })}`,
   })
@@ -164,14 +166,24 @@ ${pager(page, { current, last, href: (number) => pathTo(page, pathOf(filter, num
 const pathOf = (filter: NotificationFilter, number = 1): string =>
   withQuery(PATHS.notifications, pageValues(filter, number))
 
+const FILTER_ICONS: Readonly<Record<NotificationFilter, IconName>> = {
+  all: 'bell',
+  unread: 'mail',
+  invitations: 'user-plus',
+  moderators: 'gavel',
+  followed: 'heart',
+}
+
 function filters(page: PageContext, { filter, counts }: Listed): Markup {
   const { language } = page
   const items = NOTIFICATION_FILTERS.map((name) => ({
     href: pathTo(page, pathOf(name)),
-    label: `${language.t(`notifications.filter.${name}`)} ${counts[name]}`,
+    label: language.t(`notifications.filter.${name}`),
+    icon: FILTER_ICONS[name],
+    count: counts[name],
     isCurrent: name === filter,
   }))
-  return segments(language.t('notifications.filter'), items)
+  return tabs(page, language.t('notifications.filter'), items)
 }
 
 function nothing(page: PageContext, filter: NotificationFilter): Markup {
