@@ -11299,7 +11299,7 @@ export interface components {
         };
         /** @description Whether Depot also sends each kind of notification by email */
         NotificationSettingsEmail: {
-            /** @description Invitations to teams and organizations. Default: false */
+            /** @description Invitations to teams and organizations. Default: true */
             invitation: boolean;
             /** @description Projects of which the user becomes the owner. Default: true */
             project_transferred: boolean;
@@ -11307,7 +11307,7 @@ export interface components {
             project_status: boolean;
             /** @description Messages of moderators about the user's projects. Default: true */
             project_message: boolean;
-            /** @description Versions that the scanner holds back. Default: false */
+            /** @description Versions that the scanner holds back. Default: true */
             version_quarantined: boolean;
             /** @description Versions of the user's projects that others withdraw, and dependencies that have broken. Default: true */
             withdrawal: boolean;
@@ -11315,7 +11315,7 @@ export interface components {
             trusted_publisher: boolean;
             /** @description Webhooks that were switched off. Default: true */
             webhook_disabled: boolean;
-            /** @description Profile texts and collections that moderators remove. Default: false */
+            /** @description Profile texts and collections that moderators remove. Default: true */
             content_taken_down: boolean;
             /** @description Receipts of reports by the user. Default: true */
             report_submitted: boolean;
@@ -11337,7 +11337,7 @@ export interface components {
             email?: components["schemas"]["NotificationSettingsUpdateEmail"] | null;
         };
         NotificationSettingsUpdateEmail: {
-            /** @description Invitations to teams and organizations. Default: false */
+            /** @description Invitations to teams and organizations. Default: true */
             invitation?: boolean | null;
             /** @description Projects of which the user becomes the owner. Default: true */
             project_transferred?: boolean | null;
@@ -11345,7 +11345,7 @@ export interface components {
             project_status?: boolean | null;
             /** @description Messages of moderators about the user's projects. Default: true */
             project_message?: boolean | null;
-            /** @description Versions that the scanner holds back. Default: false */
+            /** @description Versions that the scanner holds back. Default: true */
             version_quarantined?: boolean | null;
             /** @description Versions of the user's projects that others withdraw, and dependencies that have broken. Default: true */
             withdrawal?: boolean | null;
@@ -11353,7 +11353,7 @@ export interface components {
             trusted_publisher?: boolean | null;
             /** @description Webhooks that were switched off. Default: true */
             webhook_disabled?: boolean | null;
-            /** @description Profile texts and collections that moderators remove. Default: false */
+            /** @description Profile texts and collections that moderators remove. Default: true */
             content_taken_down?: boolean | null;
             /** @description Receipts of reports by the user. Default: true */
             report_submitted?: boolean | null;

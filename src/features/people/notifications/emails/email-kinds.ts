@@ -3,15 +3,15 @@ import type { NotificationType } from '../notification-types.ts'
 
 /** The kinds, in the order of the settings, with whether Depot emails them unless the user has decided otherwise. */
 export const EMAIL_DEFAULTS = {
-  invitation: false,
+  invitation: true,
   project_transferred: true,
   project_status: true,
   project_message: true,
-  version_quarantined: false,
+  version_quarantined: true,
   withdrawal: true,
   trusted_publisher: true,
   webhook_disabled: true,
-  content_taken_down: false,
+  content_taken_down: true,
   report_submitted: true,
   report_message: false,
   report_status_updated: true,
