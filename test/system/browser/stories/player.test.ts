@@ -92,7 +92,10 @@ test('a player finds a mod and its library, follows the mod, makes a pack and re
   await publish(t, token, { project_id: mod, version_number: '1.1.0', dependencies })
   await t.runJobs()
   await page.goto(`${url}/dashboard/notifications`)
-  await says(page, 'There is a new version of lamps.')
+  await page.getByRole('link', { name: 'lamps 1.1.0 is out.' }).click()
+  await page.waitForURL(/\/version\//)
+  await page.goto(`${url}/dashboard/notifications`)
+  await says(page, 'Nothing is unread')
 
   await page.goto(`${url}/mod/lamps`)
   await page.click('a[href*="/pack?add="]')
