@@ -11117,8 +11117,10 @@ export interface components {
             account_id: string | null;
             /** @description Name of the user */
             username: string | null;
-            /** @description Whether the mail server accepted the email */
+            /** @description Whether the mail server accepted the email, or it was written to a file */
             sent: boolean;
+            /** @description Whether the email was written to a file and not sent */
+            written: boolean;
             /** @description Response of the mail server, without addresses. If it sent no response, the reason; without a mail server, the name of the file of the email */
             response: string;
         };
@@ -11659,9 +11661,14 @@ export interface components {
         OutgoingMailLast24Hours: {
             /**
              * Format: int64
-             * @description Number of emails
+             * @description Emails that the mail server accepted, and those that were written to files
              */
             sent: number;
+            /**
+             * Format: int64
+             * @description Emails that were written to files and not sent
+             */
+            written: number;
             /**
              * Format: int64
              * @description Attempts that failed
@@ -33783,6 +33790,8 @@ export interface operations {
             query?: {
                 /** @description Lists only accepted, or only rejected emails */
                 sent?: boolean;
+                /** @description Lists only emails that were written to files, or only the others */
+                written?: boolean;
                 /** @description `next` of the previous page */
                 before?: number;
                 /** @description Maximum number of deliveries */

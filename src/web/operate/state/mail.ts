@@ -26,7 +26,7 @@ import { taskName } from './jobs-table.ts'
 const PATH = '/operator/mail'
 const ROWS = 50
 const ID = /^[1-9]\d{0,14}$/
-const SHOWN = ['all', 'sent', 'rejected'] as const
+const SHOWN = ['all', 'sent', 'written', 'rejected'] as const
 
 type Shown = { mail: MailView; shown: (typeof SHOWN)[number] }
 
@@ -71,8 +71,13 @@ async function showWritten(request: OwnRequest) {
 async function loadShown({ deps, query }: OwnRequest): Promise<Shown> {
   const shown = SHOWN.find((name) => name === query('show')) ?? 'all'
   const before = ID.test(query('before')) ? Number(query('before')) : undefined
-  const isSent = shown === 'all' ? undefined : shown === 'sent'
-  return { shown, mail: await loadMail(deps, { isSent, before, limit: ROWS }) }
+  const of = {
+    all: {},
+    sent: { isSent: true, isWritten: false },
+    written: { isWritten: true },
+    rejected: { isSent: false },
+  }
+  return { shown, mail: await loadMail(deps, { ...of[shown], before, limit: ROWS }) }
 }
 
 /** The list of deliveries has the response, so that a rejected email is not an error of the form. */
@@ -104,7 +109,7 @@ function showMail(request: OwnRequest, { mail, shown }: Shown, form: FormState) 
     body: html`${tiles(page, mail)}
 ${sheetPart({ id: 'settings', title: t('operate.mail.settings'), content: mailVariables(page, deps.config) })}
 ${waiting(page, mail)}
-${sheetHead({ title: t(mailKey(page, 'operate.mail.deliveries')), isRuled: true, text: t('operate.mail.deliveries.text'), action: filters(page, shown) })}
+${sheetHead({ title: t(mailKey(page, 'operate.mail.deliveries')), isRuled: true, text: t('operate.mail.deliveries.text'), action: filters(page, shown, mail) })}
 ${deliveries(page, mail)}
 ${mail.next !== null && html`<p class="part"><a href="${pathTo(page, withQuery(PATH, { show: shown, before: String(mail.next) }))}">${t('operate.older')}</a></p>`}`,
   })
@@ -119,26 +124,41 @@ function testNote({ page, account, rich }: OwnRequest, result: string, { deliver
   return note(page, result === 'rejected' ? 'bad' : 'good', html`<p>${rich(text, values)}</p>`, { role: 'status' })
 }
 
-function filters(page: PageContext, current: Shown['shown']): Markup {
+/** An instance that has changed its transport can have sent and written emails. Both are named only if they can exist. */
+function filters(page: PageContext, current: Shown['shown'], mail: MailView): Markup {
   const { t } = page.language
   return segments(
     t(mailKey(page, 'operate.mail.deliveries')),
-    SHOWN.map((shown) => ({
+    SHOWN.filter((shown) => shown === current || hasResult(page, mail, shown)).map((shown) => ({
       href: pathTo(page, withQuery(PATH, { show: shown })),
-      label: t(shown === 'sent' ? mailKey(page, 'operate.mail.show.sent') : `operate.mail.show.${shown}`),
+      label: t(`operate.mail.show.${shown}`),
       isCurrent: shown === current,
     })),
   )
 }
 
+function hasResult({ site }: PageContext, mail: MailView, shown: Shown['shown']): boolean {
+  if (shown === 'sent')
+    return site.sendsMail || sentOf(mail) > 0 || mail.deliveries.some((of) => of.sent && !of.written)
+  if (shown === 'written')
+    return !site.sendsMail || mail.last_24_hours.written > 0 || mail.deliveries.some(({ written }) => written)
+  return true
+}
+
+/** The figures are stored once per minute, so that deliveries can be ahead of them. */
+const sentOf = ({ last_24_hours: { sent, written } }: MailView): number => Math.max(0, sent - written)
+
 function tiles(page: PageContext, mail: MailView): Markup {
   const { language } = page
   const { t } = language
-  const values: readonly [string, number][] = [
+  const values: readonly (readonly [string, number])[] = [
     [t('operate.mail.queued'), mail.queued],
     [t('operate.mail.retrying'), mail.retrying],
     [t('operate.mail.failed'), mail.failed],
-    [t(mailKey(page, 'operate.mail.sent-today')), mail.last_24_hours.sent],
+    ...(hasResult(page, mail, 'sent') ? [[t('operate.mail.sent-today'), sentOf(mail)] as const] : []),
+    ...(hasResult(page, mail, 'written')
+      ? [[t('operate.mail.written-today'), mail.last_24_hours.written] as const]
+      : []),
     [t('operate.mail.rejected-today'), mail.last_24_hours.rejected],
   ]
   return html`<dl class="tiles">
@@ -197,7 +217,7 @@ function deliveries(page: PageContext, mail: MailView): Markup {
 
 function deliveryRow(
   page: PageContext,
-  { id, kind, username, sent, response, at }: DeliveryView,
+  { id, kind, username, sent, written, response, at }: DeliveryView,
 ): { cells: readonly Part[] } {
   const { language } = page
   const { t } = language
@@ -208,17 +228,20 @@ function deliveryRow(
   const time = exactTime(language, new Date(at))
   const shown = html`<span lang="en" dir="auto">${response}</span>`
   const name = kindName(language, kind)
-  const isFile = sent && response.endsWith('.eml')
   return {
     cells: [
       nameCell({
-        name: isFile ? html`<a href="${pathTo(page, `${PATH}/${id}`)}">${name}</a>` : name,
+        name: written ? html`<a href="${pathTo(page, `${PATH}/${id}`)}">${name}</a>` : name,
         near: shown,
         least: [html`${to}, ${time}`],
       }),
       to,
       sent
-        ? status(page, { kind: 'good', icon: 'check', label: t(mailKey(page, 'operate.mail.accepted')) })
+        ? status(page, {
+            kind: 'good',
+            icon: 'check',
+            label: t(written ? 'operate.mail.written' : 'operate.mail.accepted'),
+          })
         : status(page, { kind: 'bad', icon: 'alert', label: t('operate.mail.refused') }),
       shown,
       time,

@@ -50,10 +50,22 @@ test('a sent email is listed with the response', async () => {
   assert.equal(transport.kind, 'outbox')
   const [delivery] = deliveries
   assert.deepEqual(
-    [delivery?.kind, delivery?.account_id, delivery?.username, delivery?.sent],
-    ['reset-password', person.id, person.username, true],
+    [delivery?.kind, delivery?.account_id, delivery?.username, delivery?.sent, delivery?.written],
+    ['reset-password', person.id, person.username, true, true],
   )
   assert.match(delivery?.response ?? '', /\.eml$/)
+})
+
+test('deliveries and the count of a day distinguish emails in files from sent emails', async () => {
+  await sql`insert into mail_delivery (at, kind, is_sent, response)
+    values (${new Date(t.deps.now())}, 'test', true, '250 OK')`.execute(t.deps.db)
+  const responses = async (written: boolean) =>
+    (await read({ sent: true, written })).deliveries.map(({ response }) =>
+      response.replace(/^[\dTZ-]+.*\.eml$/, 'file'),
+    )
+  assert.deepEqual([await responses(true), await responses(false)], [['file'], ['250 OK']])
+  assert.equal((await read()).last_24_hours.written, 1)
+  await sql`delete from mail_delivery where response = '250 OK'`.execute(t.deps.db)
 })
 
 test('operators read an email that was written to a file, and the audit log has it', async () => {
@@ -158,6 +170,7 @@ test('pages of deliveries continue where the previous page ended, and old ones a
 test('bad input names its field, and others than operators find nothing', async () => {
   for (const [field, value] of [
     ['sent', '1'],
+    ['written', '1'],
     ['before', '0'],
     ['limit', '501'],
   ] as const) {

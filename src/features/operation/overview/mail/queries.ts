@@ -7,7 +7,7 @@ import { listJobs } from '#platform/jobs/queue-state.ts'
 import type { Deps } from '#ports/deps.ts'
 import { loadTaskCounts } from '../background-jobs/queries.ts'
 import { toJobView } from '../background-jobs/views.ts'
-import { type DeliveryRow, type MailView, toDeliveryView } from './views.ts'
+import { type DeliveryRow, FILE_NAME, type MailView, toDeliveryView } from './views.ts'
 
 /** The jobs that send email. */
 export const MAIL_TASKS: readonly JobName[] = ['accounts.send-mail', 'notifications.send-mail']
@@ -18,15 +18,26 @@ const JOBS_SHOWN = 50
 export const DELIVERIES_RETAINED_MS = 7 * DAY_MS
 export const DELIVERIES_MAX = 10_000
 
-export type DeliveryFilter = { isSent?: boolean | undefined; before?: number | undefined; limit: number }
+export type DeliveryFilter = {
+  isSent?: boolean | undefined
+  isWritten?: boolean | undefined
+  before?: number | undefined
+  limit: number
+}
 
 /** Returns the responses of the mail server, newest first; `before` is the last ID of the previous page. */
-export async function listDeliveries(db: Db, { isSent, before, limit }: DeliveryFilter): Promise<DeliveryRow[]> {
+export async function listDeliveries(
+  db: Db,
+  { isSent, isWritten, before, limit }: DeliveryFilter,
+): Promise<DeliveryRow[]> {
   return db
     .selectFrom('mail_delivery')
     .leftJoin('account', 'account.id', 'mail_delivery.account_id')
     .select(['mail_delivery.id', 'at', 'kind', 'account_id', 'username', 'is_sent', 'response'])
     .$if(isSent !== undefined, (query) => query.where('is_sent', '=', isSent ?? true))
+    .$if(isWritten !== undefined, (query) =>
+      query.where(sql<boolean>`(is_sent and response ~ ${FILE_NAME.source}) = ${isWritten ?? true}`),
+    )
     .$if(before !== undefined, (query) => query.where('mail_delivery.id', '<', before ?? 0))
     .orderBy('mail_delivery.id', 'desc')
     .limit(limit)
@@ -66,11 +77,13 @@ function serverOf(url: string): string {
   return `${protocol}//${host}`
 }
 
-async function countDay(db: Db, since: Date): Promise<{ sent: number; rejected: number }> {
-  const { rows } = await sql<{ sent: number; rejected: number }>`
-    select coalesce(sum(mails_sent), 0)::int as sent, coalesce(sum(mails_rejected), 0)::int as rejected
+/** The figures do not distinguish emails in files from sent emails; the responses of the deliveries do. */
+async function countDay(db: Db, since: Date): Promise<MailView['last_24_hours']> {
+  const { rows } = await sql<MailView['last_24_hours']>`
+    select coalesce(sum(mails_sent), 0)::int as sent, coalesce(sum(mails_rejected), 0)::int as rejected,
+      (select count(*)::int from mail_delivery where at >= ${since} and is_sent and response ~ ${FILE_NAME.source}) as written
     from instance_figure where span = 'minute' and at >= ${since}`.execute(db)
-  return rows[0] ?? { sent: 0, rejected: 0 }
+  return rows[0] ?? { sent: 0, written: 0, rejected: 0 }
 }
 
 /** Deletes responses that are older than `before`, and the oldest of more than `DELIVERIES_MAX`. */

@@ -5,10 +5,7 @@ import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { notFound } from '#lib/errors.ts'
 import type { Deps } from '#ports/deps.ts'
 import { findDelivery } from './queries.ts'
-import type { WrittenMailView } from './views.ts'
-
-/** The name of a file of the outbox, as the response of a delivery. It has no part of a path. */
-const FILE_NAME = /^[\dTZ-]+-[0-9a-f]{8}\.eml$/
+import { isWritten, type WrittenMailView } from './views.ts'
 
 /**
  * Reads an email that an instance without a mail server wrote to a file. Each reading is in the audit log, because emails
@@ -21,7 +18,7 @@ export async function readMail(
   id: number,
 ): Promise<WrittenMailView> {
   const delivery = await findDelivery(db, id)
-  if (delivery === undefined || mail.kind !== 'outbox' || !FILE_NAME.test(delivery.response)) throw notFound('email')
+  if (delivery === undefined || mail.kind !== 'outbox' || !isWritten(delivery)) throw notFound('email')
   const { kind, account_id: accountId, response: file, at } = delivery
   const content = await readFile(join(mail.folder, file)).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') throw notFound('email')

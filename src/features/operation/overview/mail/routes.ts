@@ -22,8 +22,8 @@ export function mailRoutes(app: App, deps: DeliveryDeps & Pick<Deps, 'cache' | '
       response: { 200: MailView },
     },
     handler: async (req) => {
-      const { sent: isSent, before, limit = 50 } = req.query
-      return loadMail(deps, { isSent, before, limit })
+      const { sent: isSent, written: isWritten, before, limit = 50 } = req.query
+      return loadMail(deps, { isSent, isWritten, before, limit })
     },
   })
   app.get('/admin/mail/:id', {
