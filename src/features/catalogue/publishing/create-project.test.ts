@@ -77,6 +77,22 @@ describe('a project with a version and its file', () => {
     assert.equal(version.files[0].filename, 'file.jar')
   })
 
+  test('is counted with its versions', async () => {
+    const own = slug()
+    const versions = [
+      versionData({ file_parts: ['one'], primary_file: 'one' }),
+      versionData({ version_number: '2', file_parts: ['two'], primary_file: 'two' }),
+    ]
+    t.deps.metrics.figures.take()
+    const answer = await create(
+      projectData(own, { initial_versions: versions }),
+      ['one', 'two'].map((name) => ({ name, filename: `${name}.jar`, bytes: modJar(own + name) })),
+    )
+    assert.equal(answer.statusCode, 201, answer.body)
+    const { counts } = t.deps.metrics.figures.take()
+    assert.deepEqual([counts.get('project.created'), counts.get('version.published')], [1, 2])
+  })
+
   test('takes the other names of keys that existing clients send', async () => {
     const own = slug()
     const { name, slug: _, summary, description, ...rest } = projectData(own)

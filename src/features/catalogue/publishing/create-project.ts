@@ -65,7 +65,7 @@ export async function createProject(
     return description
   })
   const names = project.versions.flatMap(({ fileParts }) => fileParts)
-  const projectId = await withUploads(deps, { sent, uploads, names }, async (parts) => {
+  const { projectId, versions } = await withUploads(deps, { sent, uploads, names }, async (parts) => {
     const prepared = await prepareProject(deps, viewer, project, parts)
     // Files are stored before their rows: every file that a row refers to exists.
     await withStoredImages(deps, prepared, (imageKeys) =>
@@ -78,9 +78,10 @@ export async function createProject(
         await dropClaims(tx, imageKeys)
       }),
     )
-    return prepared.projectId
+    return prepared
   })
   recordEvent(deps, 'project.created', { project_id: projectId })
+  for (const { id } of versions) recordEvent(deps, 'version.published', { project_id: projectId, version_id: id })
   return getProject(deps, viewer, projectId)
 }
 

@@ -19,6 +19,7 @@ import { requireRevision, withCurrentState } from '#platform/cache/revisions.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Version } from '#platform/db/schema.ts'
+import { recordEvent } from '#platform/telemetry/events.ts'
 import type { Deps } from '#ports/deps.ts'
 import { draftExpiry } from '../drafts/completeness.ts'
 import { listDraftFiles } from '../drafts/draft-files.ts'
@@ -70,7 +71,7 @@ async function saveVersion(deps: Deps, viewer: Viewer, { id, patch, revision, fo
   })
   const checked = await before.wait(() => checkPublication(deps, viewer, id, patch))
   const now = deps.now()
-  await transaction(deps, async (tx, changed) => {
+  const { publishes, projectId } = await transaction(deps, async (tx, changed) => {
     const locked = await lockVersion(tx, id)
     if (locked === undefined) throw notFound('version')
     const { project, version } = locked
@@ -93,9 +94,9 @@ async function saveVersion(deps: Deps, viewer: Viewer, { id, patch, revision, fo
     refusals.throwAny()
     const { columns, fields, fieldChanges } = content ?? nextContent(version, patch, deps.taxonomy)
     const update: Updateable<Version> = { ...columns, ...fieldChanges, ...status, ...withdrawal }
+    const publishes = version.is_new_draft && update.status !== undefined && update.status !== 'draft'
     if (version.is_new_draft) {
       const next = { ...version, ...columns, fields }
-      const publishes = update.status !== undefined && update.status !== 'draft'
       if (publishes && version.provenance === null) requireTrustedPublisher(viewer, project)
       if (publishes)
         await warnOfVersionAhead(
@@ -120,7 +121,9 @@ async function saveVersion(deps: Deps, viewer: Viewer, { id, patch, revision, fo
     if (!version.is_new_draft) await recordFields(tx, locked, patch)
     changed.add('version', id)
     changed.add('project', project.id)
+    return { publishes, projectId: project.id }
   })
+  if (publishes) recordEvent(deps, 'version.published', { project_id: projectId, version_id: id })
 }
 
 /** Records the fields of a patch that readers see, except the status and the withdrawal, which have their own events. */
