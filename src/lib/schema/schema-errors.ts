@@ -96,14 +96,16 @@ function* problemsOf(schema: Schema, value: unknown, path: Path): Problems {
   }
 }
 
+const counted = (count: unknown, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+
 const problemOfSize = (path: Path, keyword: string, message: string): Problem => ({ path, keyword, message })
 
 function* problemsOfArray(schema: Schema, value: unknown[], path: Path): Problems {
   const { minItems = 0, maxItems = Number.POSITIVE_INFINITY, items } = schema
   if (value.length < minItems)
-    return void (yield problemOfSize(path, 'minItems', `must have at least ${minItems} items`))
+    return void (yield problemOfSize(path, 'minItems', `must have at least ${counted(minItems, 'item')}`))
   if (value.length > maxItems)
-    return void (yield problemOfSize(path, 'maxItems', `must have at most ${maxItems} items`))
+    return void (yield problemOfSize(path, 'maxItems', `must have at most ${counted(maxItems, 'item')}`))
   if (items === undefined) return
   let invalid = 0
   for (const [index, item] of value.entries()) {
@@ -124,7 +126,7 @@ function* problemsOfObject(schema: Schema, value: Record<string, unknown>, path:
   }
   const names = Object.keys(value)
   if (maxProperties !== undefined && names.length > maxProperties)
-    return void (yield problemOfSize(path, 'maxProperties', `must have at most ${maxProperties} keys`))
+    return void (yield problemOfSize(path, 'maxProperties', `must have at most ${counted(maxProperties, 'key')}`))
   const patterns = Object.entries(patternProperties ?? {}).map(([text, inner]) => [new RegExp(text), inner] as const)
   for (const name of names) {
     const known = Object.hasOwn(properties, name) ? properties[name] : undefined
@@ -198,9 +200,9 @@ function leafMessage({ keyword, params, message }: LeafError): string {
     case 'pattern':
       return PATTERN_WORDS.get(String(params['pattern'])) ?? 'does not have the required format'
     case 'minLength':
-      return `must have at least ${params['limit']} characters`
+      return `must have at least ${counted(params['limit'], 'character')}`
     case 'maxLength':
-      return `must have at most ${params['limit']} characters`
+      return `must have at most ${counted(params['limit'], 'character')}`
     case 'format':
       return params['format'] === 'date-time'
         ? 'must be a date with a time, such as 2026-01-31T18:30:00Z'

@@ -1,5 +1,6 @@
 // Saved replies in the forms of moderators: the choices, and their insertion into the message.
 import type { ReplyRow } from '#features/community/moderation/replies/queries.ts'
+import { isToReporters } from '#features/community/moderation/replies/starter-replies.ts'
 import type { FormState } from '#web/kit/forms/form-page.ts'
 import { projectPath } from '#web/kit/paths.ts'
 import { html, type Part } from '#web/ui/html.ts'
@@ -40,6 +41,12 @@ export function ownerLanguage({ language: { t } }: PageContext, tag: string | nu
   if (tag === null || tag === undefined) return null
   const { name } = languageOf(tag) ?? { name: tag }
   return html`<span class="soft">${t('moderate.owner.language', { name })}</span>`
+}
+
+/** Returns the text of a reply about several accounts, or undefined if it is for reporters or about one project. */
+export function textForAccounts(page: PageContext, reply: ReplyRow): string | undefined {
+  const text = fillIn(page, reply, {})
+  return isToReporters(reply) || /\{\w+\}/.test(text) ? undefined : text
 }
 
 type Subject = { project?: Parameters<typeof projectPath>[0] & { name: string }; version?: string; file?: string }

@@ -11,9 +11,10 @@ type Refused = { message: string; lang?: string | undefined; reason?: string }
 const TABLE: readonly (readonly [pattern: RegExp, key: MessageKey])[] = [
   // Rules of a field. The text continues a sentence that begins with the name of the field.
   [/^(?:is required|must not be (?:blank|empty)|must be chosen)\b/, 'refusal.required'],
+  [/^must (?:have|be) at least 1 (?:character|item)\b/, 'refusal.required'],
   [/^must (?:have|be) at least (?<count>\d+) characters\b/, 'refusal.short'],
-  [/^must (?:have|be) at most (?<count>\d+) characters\b/, 'refusal.long'],
-  [/^must have at most (?<count>\d+) items\b/, 'refusal.items'],
+  [/^must (?:have|be) at most (?<count>\d+) characters?\b/, 'refusal.long'],
+  [/^must have at most (?<count>\d+) items?\b/, 'refusal.items'],
   [/^must be at most (?<count>\d+)$/, 'refusal.items'],
   [/^is (?:taken|reserved)$/, 'refusal.taken'],
   [/^must be an? (?:integer|number) from (?<min>-?\d+) to (?<max>-?\d+)(?: or null)?$/, 'refusal.range'],

@@ -24,6 +24,7 @@ test('a moderator finds accounts, sees what would happen, marks them as spam and
   const [first, second] = [await spammer('lamp-shop-1'), await spammer('lamp-shop-2')]
   const reply = { topic: 'Spam', language: 'en', title: 'Advertising', body: 'We do not publish advertising.' }
   const { id: replyId } = (await t.as(mira).post('/_internal/moderation/replies', reply)).json()
+  await t.as(mira).post('/_internal/moderation/replies/starter')
   const filtered = `${path}?query=lamp-shop`
   const moderator = visitor(t, mira.token)
   const shown = await moderator.get(filtered)
@@ -37,9 +38,13 @@ test('a moderator finds accounts, sees what would happen, marks them as spam and
   assertSays(preview, 200, '2 projects are rejected.')
   assert.ok(!preview.body.includes(HOSTILE))
   assertValidHtml(preview.body)
+  const offered = [...preview.body.matchAll(/<option value="\w+"[^>]*>([^<]+)</g)].map(([, title]) => title)
+  assert.ok(offered.includes('Advertising') && offered.includes('Spam') && !offered.includes('Thanks for the report'))
+  assert.match(preview.body, /<label for="message">Message to members<\/label>/)
   const send = { action: 'spam', ids: [first.id, second.id], do: 'confirm' }
   const refused = await moderator.sendFrom(preview, filtered, { ...send, message: ' ', reply: '' })
   assertSays(refused, 400, 'Mark 2 accounts as spam?')
+  assertSays(refused, 400, 'The message is required: write a message or choose a saved reply.')
   assert.equal(await status(first.project), 'processing')
   const done = await moderator.sendFrom(refused, filtered, { ...send, message: '', reply: replyId })
   assert.equal(done.statusCode, 303, done.body)

@@ -20,7 +20,7 @@ import {
 import { undoCleanup } from '#features/community/moderation/cleanup/undo-cleanup.ts'
 import { listReplies } from '#features/community/moderation/replies/queries.ts'
 import { createConfirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
-import { invalidInput } from '#lib/errors.ts'
+import { invalidInput, validationError } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import { proofOf, proofPart } from '#web/account/settings/settings-views.ts'
 import { showConfirmation } from '#web/kit/forms/confirm.ts'
@@ -34,6 +34,7 @@ import { type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { buttonForm, hiddenField, selectField, textArea } from '#web/ui/parts/fields.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'
 import { listTable } from '#web/ui/parts/tables.ts'
+import { textForAccounts } from '../replies.ts'
 import { type AccountArea, type AccountsData, accountsPath } from './accounts-request.ts'
 
 type Command = (request: OwnRequest, data: AccountsData, form: FormState) => Promise<Outcome>
@@ -118,12 +119,20 @@ function consequences(page: PageContext, action: CleanupAction, { targets, skipp
   ].filter((part) => part !== false)
 }
 
-/** Renders a choice of saved replies without placeholders, because one text is for all, and the message. */
-async function messageFields({ page, deps, t }: OwnRequest, form: FormState): Promise<Part> {
+/** Returns the saved replies that can be about all accounts of a cleanup, with their texts. */
+async function cleanupReplies({ page, deps }: OwnRequest): Promise<{ id: string; title: string; text: string }[]> {
+  const { maxLength = 0 } = limitsOf(CleanupInput.properties.message)
+  return (await listReplies(deps.db)).flatMap((reply) => {
+    const text = textForAccounts(page, reply)
+    return text !== undefined && text.length <= maxLength ? [{ id: reply.id, title: reply.title, text }] : []
+  })
+}
+
+/** Renders a choice of saved replies, and the message, which only a reply can replace. */
+async function messageFields(request: OwnRequest, form: FormState): Promise<Part> {
+  const { page, t } = request
   const limits = limitsOf(CleanupInput.properties.message)
-  const replies = (await listReplies(deps.db)).filter(
-    ({ body }) => !/\{\w+\}/.test(body) && body.length <= (limits.maxLength ?? 0),
-  )
+  const replies = await cleanupReplies(request)
   const none = { value: '', label: t('moderate.cleanup.no-reply') }
   const choices = replies.map(({ id, title }) => ({ value: id, label: title, isChosen: id === form.text('reply') }))
   return html`${
@@ -135,7 +144,7 @@ async function messageFields({ page, deps, t }: OwnRequest, form: FormState): Pr
       isOptional: true,
     })
   }
-${textArea(page, { name: 'message', label: t('moderate.message'), hint: t(replies.length > 0 ? 'moderate.cleanup.message.hint' : 'moderate.cleanup.message.only'), value: form.text('message'), ...limits, rows: 3, isOptional: replies.length > 0, errors: form.errors })}`
+${textArea(page, { name: 'message', label: t('moderate.message'), hint: t(replies.length > 0 ? 'moderate.cleanup.message.hint' : 'moderate.cleanup.message.only'), value: form.text('message'), ...limits, rows: 3, isOptional: replies.length > 0, isUnmarked: true, errors: form.errors })}`
 }
 
 /** Renders the accounts with their content, and the accounts that are left out with the reason. */
@@ -178,10 +187,11 @@ async function runCleanup(
   form: FormState,
 ): Promise<Outcome> {
   const { deps, viewer, accounts } = request
-  const replies = form.text('reply') === '' ? [] : await listReplies(deps.db)
-  const reply = replies.find(({ id }) => id === form.text('reply'))?.body
+  const replies = form.text('reply') === '' ? [] : await cleanupReplies(request)
+  const reply = replies.find(({ id }) => id === form.text('reply'))?.text
   const typed = form.text('message').trim()
   const message = [typed, reply ?? ''].filter((text) => text !== '').join('\n\n')
+  if (message === '') throw validationError('message', 'is required: write a message or choose a saved reply')
   const input = { action: actionOf(form), users: pickedIds(request, data, form), message }
   const cleanup = parseCleanup(checkValues(CleanupInput, input))
   const proof = proofOf((name) => form.text(name))

@@ -57,6 +57,7 @@ test('frequent errors of the API are in the language of the page', () => {
   const page = samplePage({ tag: 'de' })
   const texts: [reason: string, shown: RegExp][] = [
     ['must have at least 3 characters', /Gib mindestens 3 Zeichen ein\./],
+    ['must have at least 1 character', /Pflichtfeld|Fülle|Gib/],
     ['must be at most 64 characters long', /Gib höchstens 64 Zeichen ein\./],
     ['is taken', /schon vergeben/],
     ['must be an integer from 1 to 5', /von 1 bis 5/],

@@ -62,7 +62,7 @@ function columnsOf(taxonomy: Taxonomy, { is_new_draft }: VersionRow): PatchColum
     changelog: (changelog) => ({ changelog }),
     version_type: (version_type) => ({ version_type }),
     loaders: (loaders) => {
-      if (loaders.length === 0 && !is_new_draft) throw validationError('loaders', 'must have at least 1 items')
+      if (loaders.length === 0 && !is_new_draft) throw validationError('loaders', 'must have at least 1 item')
       return { loaders: checkLoaders(taxonomy, loaders) }
     },
     featured: (featured) => ({ featured }),

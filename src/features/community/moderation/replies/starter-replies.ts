@@ -1,6 +1,11 @@
 // Saved replies with which an instance can begin. They are data: moderators add, edit and delete them like their own.
 import type { NewReply } from './requests.ts'
 
+const TO_REPORTERS = ['Reports', 'Meldungen'] as const
+
+/** Whether a reply is for users who have reported something, by the topic of the starter replies. */
+export const isToReporters = ({ topic }: { topic: string }): boolean => TO_REPORTERS.some((name) => name === topic)
+
 const REPLIES: readonly {
   topic: readonly [string, string]
   title: readonly [string, string]
@@ -55,12 +60,20 @@ const REPLIES: readonly {
     ],
   },
   {
-    topic: ['Reports', 'Meldungen'],
+    topic: ['Spam', 'Spam'],
+    title: ['Spam', 'Spam'],
+    body: [
+      'This account publishes spam, which {rule} do not allow.',
+      'Dieses Konto veröffentlicht Spam. Das verstößt gegen {rule}.',
+    ],
+  },
+  {
+    topic: TO_REPORTERS,
     title: ['Thanks for the report', 'Danke für die Meldung'],
     body: ['Thank you for your report. We have acted on it.', 'Danke für deine Meldung. Wir haben etwas unternommen.'],
   },
   {
-    topic: ['Reports', 'Meldungen'],
+    topic: TO_REPORTERS,
     title: ['No violation', 'Kein Verstoß'],
     body: [
       'Thank you for your report. We have looked at it and found nothing against {rule}.',
