@@ -13079,12 +13079,12 @@ export interface components {
             day: string;
             /**
              * Format: int64
-             * @description Time of the approval
+             * @description Approved projects and accepted appeals
              */
             approved: number;
             /**
              * Format: int64
-             * @description Rejected or withheld
+             * @description Rejected or withheld projects, and rejected appeals
              */
             rejected: number;
             /** @description Median time in minutes */
@@ -13097,12 +13097,12 @@ export interface components {
             username: string;
             /**
              * Format: int64
-             * @description Time of the approval
+             * @description Approved projects and accepted appeals
              */
             approved: number;
             /**
              * Format: int64
-             * @description Rejected or withheld
+             * @description Rejected or withheld projects, and rejected appeals
              */
             rejected: number;
         };

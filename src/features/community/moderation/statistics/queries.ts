@@ -27,7 +27,10 @@ export async function readBacklog(db: Db, nowMs: number): Promise<Backlog> {
   return { total, oldest, ages: [a, b - a, c - b, total - c] }
 }
 
-/** SQL: decisions of moderators on projects under review, without those that were undone. */
+/**
+ * SQL: decisions of moderators on projects under review and on appeals, without those that were undone. A decision that is
+ * undone opens its appeal again.
+ */
 const decisions = (from: Date) => sql`
   select entry.at, entry.actor_id, entry.details ->> 'to' in ('rejected', 'withheld') as is_rejection,
     (entry.details ->> 'waited_minutes')::int as waited
@@ -35,7 +38,13 @@ const decisions = (from: Date) => sql`
   where entry.action = 'project.status_changed' and entry.at >= ${from} and entry.details ? 'waited_minutes'
     and coalesce((select next.details ->> 'undo' from audit_entry next
       where next.subject_kind = 'project' and next.subject_id = entry.subject_id and next.id > entry.id
-        and next.action = 'project.status_changed' order by next.id limit 1), 'false') <> 'true'`
+        and next.action = 'project.status_changed' order by next.id limit 1), 'false') <> 'true'
+  union all
+  select appeal.closed_at, result.author_id,
+    appeal.outcome = 'rejected' or coalesce(result.body ->> 'new_status' in ('rejected', 'withheld'), false),
+    round(extract(epoch from appeal.closed_at - appeal.created) / 60)::int
+  from project_appeal appeal left join thread_message result on result.id = appeal.result_id
+  where appeal.outcome in ('accepted', 'rejected') and appeal.closed_at >= ${from}`
 
 /** Returns the decisions by day (UTC), oldest first; days without a decision are missing. */
 export async function listDecisionDays(db: Db, nowMs: number): Promise<DayOfDecisions[]> {

@@ -4,6 +4,7 @@ import { after, test } from 'node:test'
 import { DAY_MS, HOUR_MS } from '#lib/time.ts'
 import { testApp } from '#test/support/app/test-app.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
+import { listOwnerRecords } from '../users/queries.ts'
 
 const t = await testApp()
 after(() => t.close())
@@ -59,4 +60,33 @@ test('figures contain the queue by age, and decisions by day and moderator with 
   ])
   assertError(await t.as(await t.make.account()).get('/_internal/moderation/statistics'), 403, 'unauthorized')
   assertError(await t.anyone.get('/_internal/moderation/statistics'), 401, 'unauthorized')
+})
+
+test('decisions on appeals count for the moderator who made them', async () => {
+  const before = (await read()).moderators
+  const counts = (found: typeof before, { id }: { id: string }) => {
+    const { approved = 0, rejected = 0 } = found.find((row: { id: string }) => row.id === id) ?? {}
+    return [approved, rejected]
+  }
+  const owner = await t.make.account()
+  const appealed = async () => {
+    const project = await t.make.project({ owner, status: 'processing' })
+    await t.make.version({ project })
+    await decide(project, 'rejected')
+    assert.equal((await t.as(owner).post(`/v3/project/${project.id}/appeal`, { body: 'It is fine.' })).statusCode, 204)
+    return project
+  }
+  const lena = await t.make.account({ role: 'moderator' })
+  const [first, second] = [await appealed(), await appealed()]
+  await decide(first, 'approved', lena)
+  const path = `/_internal/moderation/projects/${second.id}/appeal/reject`
+  assert.equal((await t.as(lena).post(path, { message: 'It is not.' })).statusCode, 204)
+  const { moderators } = await read()
+  assert.deepEqual(counts(moderators, lena), [1, 1])
+  assert.equal(counts(moderators, mira)[1], counts(before, mira)[1] + 2)
+  const { counts: record } = (await t.as(mira).get(`/_internal/moderation/users/${owner.id}`)).json()
+  assert.deepEqual([record.approved, record.rejected], [1, 1], 'an overturned rejection is an approval')
+  const owners = await listOwnerRecords(t.deps.db, [{ kind: 'user', id: owner.id }])
+  const { approved, rejected } = owners.get(`user:${owner.id}`) ?? {}
+  assert.deepEqual([approved, rejected], [1, 1], 'also in the queue')
 })

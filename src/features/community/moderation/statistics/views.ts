@@ -3,7 +3,10 @@ import Type, { type Static } from 'typebox'
 import { NamedObject, Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { AGE_LIMITS, type Backlog, DAYS, type DayOfDecisions, type ModeratorDecisions } from './queries.ts'
 
-const DECISIONS = { approved: Type.Integer(), rejected: Type.Integer({ description: 'Rejected or withheld' }) }
+const DECISIONS = {
+  approved: Type.Integer({ description: 'Approved projects and accepted appeals' }),
+  rejected: Type.Integer({ description: 'Rejected or withheld projects, and rejected appeals' }),
+}
 
 export const QueueStatisticsView = NamedObject('QueueStatistics', {
   total: Type.Integer({ description: 'Number of projects under review' }),

@@ -38,6 +38,18 @@ const ABOUT = sql`
 /** SQL condition: whether `message` is a status change by a moderator. Members change a status under their own name. */
 const IS_DECISION = sql<boolean>`message.body ->> 'type' = 'status_change' and message.hide_identity`
 
+/** SQL condition: whether an accepted appeal has overturned the decision `message`. */
+const IS_OVERTURNED = sql<boolean>`exists (select from project_appeal
+  where project_appeal.decision_id = message.id and project_appeal.outcome = 'accepted')`
+
+/** SQL conditions on a row of `decided`: a decision that accepts an appeal is an approval, instead of the rejection before. */
+const IS_APPROVAL = sql<boolean>`(old = 'processing' or accepts_appeal)
+  and new not in ('rejected', 'withheld', 'draft', 'processing')`
+const IS_REJECTION = sql<boolean>`new in ('rejected', 'withheld') and not is_overturned`
+
+const DECISION = sql`message.body ->> 'old_status' as old, message.body ->> 'new_status' as new,
+  coalesce(message.body ->> 'appeal' = 'accepted', false) as accepts_appeal, ${IS_OVERTURNED} as is_overturned`
+
 /** Returns the records of the owners that exist by `kind:id`, with one statement. */
 export async function listOwnerRecords(db: Db, owners: readonly OwnerKey[]): Promise<Map<string, OwnerRecord>> {
   if (owners.length === 0) return new Map()
@@ -48,15 +60,15 @@ export async function listOwnerRecords(db: Db, owners: readonly OwnerKey[]): Pro
     owned as (${OWNED}),
     about as (${ABOUT}),
     decided as (
-      select owned.kind, owned.id, message.body ->> 'old_status' as old, message.body ->> 'new_status' as new
+      select owned.kind, owned.id, ${DECISION}
       from owned join thread on thread.project_id = owned.project_id
         join thread_message message on message.thread_id = thread.id
       where ${IS_DECISION})
     select owner.kind, owner.id,
       (select count(*)::int from decided where (decided.kind, decided.id) = (owner.kind, owner.id)
-        and old = 'processing' and new not in ('rejected', 'withheld', 'draft')) as approved,
+        and ${IS_APPROVAL}) as approved,
       (select count(*)::int from decided where (decided.kind, decided.id) = (owner.kind, owner.id)
-        and new in ('rejected', 'withheld')) as rejected,
+        and ${IS_REJECTION}) as rejected,
       (select count(*)::int from about where (about.kind, about.id) = (owner.kind, owner.id)) as reports,
       (select coalesce(sum(project.downloads), 0)::float8 from owned join project on project.id = owned.project_id
         where (owned.kind, owned.id) = (owner.kind, owner.id)) as downloads,
@@ -132,16 +144,15 @@ export async function getUserRecord(db: Db, accountId: string): Promise<UserReco
     owned as (${OWNED}),
     about as (${ABOUT}),
     decided as (
-      select message.*, ${names} from owned join project on project.id = owned.project_id
+      select message.*, ${names}, ${DECISION} from owned join project on project.id = owned.project_id
         join thread on thread.project_id = owned.project_id
         join thread_message message on message.thread_id = thread.id
       where ${IS_DECISION})
     select jsonb_build_object(
       'counts', jsonb_build_object(
         'projects', (select count(*) from owned),
-        'approved', (select count(*) from decided where body ->> 'old_status' = 'processing'
-          and body ->> 'new_status' not in ('rejected', 'withheld', 'draft')),
-        'rejected', (select count(*) from decided where body ->> 'new_status' in ('rejected', 'withheld')),
+        'approved', (select count(*) from decided where ${IS_APPROVAL}),
+        'rejected', (select count(*) from decided where ${IS_REJECTION}),
         'reports', (select count(*) from about),
         'reports_action', (select count(*) from about join report on report.id = report_id where outcome = 'action'),
         'reports_by', (select count(*) from report where reporter_id = ${accountId}),
@@ -149,8 +160,8 @@ export async function getUserRecord(db: Db, accountId: string): Promise<UserReco
         'reports_by_action', (select count(*) from report where reporter_id = ${accountId} and outcome = 'action')),
       'projects', ${list(sql`select ${names}, project.status, project.published
         from owned join project on project.id = owned.project_id order by project.published desc, project.id`)},
-      'reviews', ${list(sql`select project_id, project_slug, project_name, body ->> 'old_status' as old_status,
-        body ->> 'new_status' as new_status, decided.created as at, account.username as moderator
+      'reviews', ${list(sql`select project_id, project_slug, project_name, old as old_status,
+        new as new_status, decided.created as at, account.username as moderator
         from decided left join account on account.id = decided.author_id order by decided.created desc, decided.id`)},
       'reports', ${list(sql`select report.id, direction, report_type, item_type, item_id, account.username as reporter,
           report.created, report.closed, report.outcome
