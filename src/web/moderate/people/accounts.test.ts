@@ -62,6 +62,29 @@ test('a moderator finds accounts, sees what would happen, marks them as spam and
   assert.equal(await status(first.project), 'processing')
 })
 
+test('the review, a report and the page of a user lead to the preview of a mark as spam', async () => {
+  const [person, publisher, reporter] = [await spammer('lamp-ad'), await t.make.account(), await t.make.account()]
+  await t.make.project({ owner: publisher })
+  const about = { report_type: 'spam', item_type: 'user', item_id: person.id, body: 'Advertising' }
+  const reported = await t.as(reporter).post('/v3/report', about)
+  assert.equal(reported.statusCode, 201, reported.body)
+  const moderator = visitor(t, mira.token)
+  const places = [
+    `/moderation/project/${person.project.id}`,
+    `/moderation/reports/${reported.json().id}`,
+    `/moderation/user/${person.id}`,
+  ]
+  for (const place of places) {
+    const page = await moderator.get(place)
+    assertValidHtml(page.body)
+    assertSays(page, 200, 'aria-label="Mark lamp-ad as spam"')
+    const preview = await moderator.sendFrom(page, path, { do: 'spam', ids: person.id })
+    assertSays(preview, 200, 'Mark one account as spam?')
+  }
+  for (const other of [publisher.id, mira.id])
+    assert.ok(!(await moderator.get(`/moderation/user/${other}`)).body.includes('as spam"'), 'not staff or publishers')
+})
+
 test('a moderator sees no action of operators; an operator confirms the password for them', async () => {
   const person = await spammer('carpet-shop')
   const moderator = visitor(t, mira.token)

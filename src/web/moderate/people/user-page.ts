@@ -26,6 +26,7 @@ import { moderatedUser, showSection, takedownPath } from '../frame.ts'
 import { pairs, timeOf } from '../parts.ts'
 import { MODERATOR_AREA } from './accounts-page.ts'
 import { relatedPart } from './related-part.ts'
+import { spamButton } from './spam-button.ts'
 import { historyParts, recordFacts, timelinePart } from './user-history.ts'
 import { loadRecord, NOTE_LABELS, notePart, type RecordedUser, saveNote } from './user-note.ts'
 
@@ -89,7 +90,7 @@ async function showUser(request: OwnRequest, data: Data, state: FormState) {
     form: state,
     notes: record.suspended !== null && note(page, 'bad', suspensionText(page, record.suspended)),
     body: [
-      factsPart(request, data),
+      await factsPart(request, data),
       notePart(page, { note: data.note, path: moderatedUser(account.id) }, stateOf(state, ['note'])),
       timelinePart(page, record),
       await relatedPart(request, MODERATOR_AREA, account),
@@ -107,7 +108,8 @@ function suspensionText(page: PageContext, { since, until, reason }: NonNullable
   return html`<p>${from} ${end}</p>${reason !== null && html`<p dir="auto">${reason}</p>`}`
 }
 
-function factsPart({ page, deps, language, t }: OwnRequest, { account, record }: Data): Markup {
+async function factsPart(request: OwnRequest, { account, record }: Data): Promise<Markup> {
+  const { page, deps, language, t } = request
   const { user, counts } = record
   const yesNo = (value: boolean): string => t(value ? 'reports.yes' : 'reports.no')
   const number = (value: number): string => wholeNumber(language, value)
@@ -120,7 +122,7 @@ function factsPart({ page, deps, language, t }: OwnRequest, { account, record }:
     [t('reports.user.projects'), number(counts.projects)],
     ...recordFacts(page, record),
   ])}</div>`
-  const links = html`<a class="button tight" href="${pathTo(page, userPath(account.username))}">${icon(page, 'user')}${t('reports.user.profile')}</a>`
+  const links = html`<a class="button tight" href="${pathTo(page, userPath(account.username))}">${icon(page, 'user')}${t('reports.user.profile')}</a> ${await spamButton(request, { kind: 'user', id: account.id, name: account.username })}`
   return html`${sheetHead({ title: t('reports.user.facts'), action: links })}${sheetPart({ id: 'facts', content })}`
 }
 

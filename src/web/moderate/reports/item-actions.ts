@@ -21,6 +21,7 @@ import { mailKey } from '#web/ui/mail-texts.ts'
 import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { form, textArea, textField } from '#web/ui/parts/fields.ts'
 import { moderatedReport, takedownPath } from '../frame.ts'
+import { spamButton } from '../people/spam-button.ts'
 import { section } from '../review/section.ts'
 import { takedownFields } from '../texts/takedown-fields.ts'
 import type { ReportData } from './load-report.ts'
@@ -114,7 +115,7 @@ ${form(page, { action, className: 'stack', content: content(own) })}</details>
     (isAdmin(request.viewer)
       ? part('suspend', t('reports.suspend', { name: owner.name }), (own) => suspendFields(request, own, proof))
       : part('ask', t('reports.suspend.ask', { name: owner.name }), (own) => askFields(page, own)))
-  }`
+  }${await spamButton(request, owner)}`
   return section({ id: 'actions', title: t('reports.actions'), content })
 }
 

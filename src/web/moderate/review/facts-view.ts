@@ -9,6 +9,7 @@ import { badge } from '#web/ui/parts/lists.ts'
 import { listTable, nameCell } from '#web/ui/parts/tables.ts'
 import { linkName } from '../../site/names.ts'
 import { moderatedUser } from '../frame.ts'
+import { spamButton } from '../people/spam-button.ts'
 import { rowTile } from '../queue/queue-table.ts'
 import { ownerLanguage } from '../replies.ts'
 import type { Changes, Review } from './load-review.ts'
@@ -105,8 +106,8 @@ export function similarPart(page: PageContext, { similar }: Review): Part {
   return section({ id: 'similar', title: t('moderate.similar'), content })
 }
 
-export function ownerPart({ page, deps }: OwnRequest, { entry, record }: Review): Part {
-  const { t } = page.language
+export async function ownerPart(request: OwnRequest, { entry, record }: Review): Promise<Part> {
+  const { page, deps, t } = request
   const owner = entry?.owner
   if (owner === null || owner === undefined) return null
   const path = owner.kind === 'user' ? moderatedUser(owner.id) : organizationPath(owner.id)
@@ -116,6 +117,7 @@ export function ownerPart({ page, deps }: OwnRequest, { entry, record }: Review)
   const figure = (label: string, value: number) =>
     html`<div><dt>${label}</dt><dd class="big">${wholeNumber(page.language, value)}</dd></div>`
   const content = html`<p class="person">${avatar}<a class="strong" href="${pathTo(page, path)}"><bdi>${owner.name}</bdi></a> <span class="soft">${t(`moderate.owner.${owner.kind}`)}</span> ${ownerLanguage(page, record?.language)}</p>
-${record !== undefined && html`<dl class="tiles">${figure(t('moderate.owner.approved'), record.approved)}${figure(t('moderate.owner.rejected'), record.rejected)}${figure(t('moderate.owner.reports'), record.reports)}</dl>`}`
+${record !== undefined && html`<dl class="tiles">${figure(t('moderate.owner.approved'), record.approved)}${figure(t('moderate.owner.rejected'), record.rejected)}${figure(t('moderate.owner.reports'), record.reports)}</dl>`}
+${await spamButton(request, owner)}`
   return section({ id: 'owner', title: t('moderate.owner'), content })
 }

@@ -84,7 +84,7 @@ ${filesPart(page, review, { projectPath: path, details: await versionDetails(req
 ${imagesPart(page, review, path)}
 ${linksPart(page, review)}
 ${similarPart(page, review)}
-${ownerPart(request, review)}
+${await ownerPart(request, review)}
 ${section({ id: 'thread', title: t('moderate.thread'), content: await threadList(request, review.thread) })}
 </div>
 <aside id="decide" aria-label="${t('moderate.decision')}">${isDraft ? [note(page, 'warn', html`<p>${t('moderate.draft')}</p>`), unsentForm(page, review, state)] : decisionForm(page, review, { state, fields: { seen, parts, message }, isOutdated })}</aside>

@@ -27,6 +27,12 @@ export async function planCleanup({ db }: Pick<Deps, 'db'>, viewer: Viewer, clea
   return planOf(viewer, cleanup, await listTargets(db, cleanup.userIds), true)
 }
 
+/** Returns whether the viewer can mark an account as spam, for a published account with their password. */
+export async function canMarkAsSpam({ db }: Pick<Deps, 'db'>, viewer: Viewer, accountId: string): Promise<boolean> {
+  const [target] = await listTargets(db, [accountId])
+  return skipReason(viewer, target, { isProven: true }) === undefined
+}
+
 /** Returns whether a cleanup needs the password of the operator. */
 export const planNeedsProof = ({ action }: Cleanup, { targets }: CleanupPlan): boolean => needsProof(action, targets)
 
