@@ -7394,6 +7394,8 @@ export interface components {
             collections: components["schemas"]["AccountCleanupUserCollection"][];
             /** @description Organizations */
             organizations: components["schemas"]["PasskeyCreationOptionsRp"][];
+            /** @description Open reports about the account and its projects, which the cleanup closes as led to action */
+            reports: components["schemas"]["AccountCleanupUserReport"][];
         };
         AccountCleanupUserCollection: {
             /** @description ID */
@@ -7412,6 +7414,14 @@ export interface components {
             slug: string;
             /** @description Status */
             status: string;
+        };
+        AccountCleanupUserReport: {
+            /** @description ID */
+            id: string;
+            /** @description Type of the report */
+            report_type: string;
+            /** @description Type of the reported content */
+            item_type: string;
         };
         /** AccountCreate */
         AccountCreate: {

@@ -34,6 +34,7 @@ import { type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { buttonForm, hiddenField, selectField, textArea } from '#web/ui/parts/fields.ts'
 import { sheetPart } from '#web/ui/parts/frame.ts'
 import { listTable } from '#web/ui/parts/tables.ts'
+import { moderatedReport } from '../frame.ts'
 import { textForAccounts } from '../replies.ts'
 import { type AccountArea, type AccountsData, accountsPath } from './accounts-request.ts'
 
@@ -103,6 +104,9 @@ export async function showCleanupForm(
   return showConfirmation(request, question, form)
 }
 
+const openReports = (targets: CleanupPlan['targets']): Set<string> =>
+  new Set(targets.flatMap(({ content: { reports = [] } }) => reports.map(({ id }) => id)))
+
 function consequences(page: PageContext, action: CleanupAction, { targets, skipped }: CleanupPlan): Part[] {
   const { t } = page.language
   const sum = (key: 'projects' | 'collections' | 'organizations') =>
@@ -114,6 +118,7 @@ function consequences(page: PageContext, action: CleanupAction, { targets, skipp
     removesContent(action) &&
       t('moderate.cleanup.removed', { collections: sum('collections'), organizations: sum('organizations') }),
     action === 'delete' && t('moderate.cleanup.deleted', { count }),
+    t('moderate.cleanup.reports', { count: openReports(targets).size }),
     t('moderate.cleanup.undoable'),
     skipped.length > 0 && t('moderate.cleanup.skipped', { count: skipped.length }),
   ].filter((part) => part !== false)
@@ -174,7 +179,14 @@ function planPart(page: PageContext, { targets, skipped }: CleanupPlan): Part {
     ({ id, username, reason }) =>
       html`<li><bdi>${username ?? id}</bdi>: ${t('moderate.cleanup.reason', { reason })}</li>`,
   )
+  const reports = [...openReports(targets)].map(
+    (id) =>
+      html`<li><a href="${pathTo(page, moderatedReport(id))}">${t('reports.takedown.of-report', { id })}</a></li>`,
+  )
   return html`<div class="slip sheet">${sheetPart({ id: 'accounts', title: t('moderate.cleanup.accounts'), content: table })}${
+    reports.length > 0 &&
+    sheetPart({ id: 'reports', title: t('moderate.cleanup.open-reports'), content: html`<ul>${reports}</ul>` })
+  }${
     left.length > 0 &&
     sheetPart({ id: 'skipped', title: t('moderate.cleanup.left-out'), content: html`<ul>${left}</ul>` })
   }</div>`

@@ -12,6 +12,7 @@ import type { ChangeSet } from '#platform/cache/changes.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
+import { closeReportsOf } from './cleanup-reports.ts'
 import { needsProof, requireCleaner, type SkipReason, skipReason } from './policy.ts'
 import { listTargets, lockTargets, type Target } from './queries.ts'
 import { CLEANUP_UNDO_MS, type Cleanup, PROJECTS_MAX, removesContent, suspends } from './requests.ts'
@@ -60,12 +61,21 @@ export async function cleanUp(
     await store(run)
     if (removesContent(cleanup.action)) await removeContent(run)
     if (suspends(cleanup.action)) await suspend(run)
+    await closeReportsOf(
+      run,
+      locked.targets.map(({ content }) => content),
+    )
     await record(run)
     return { ...locked, id }
   })
 }
 
-function planOf(viewer: Viewer, { userIds }: Cleanup, found: readonly Target[], isProven: boolean): CleanupPlan {
+function planOf(
+  viewer: Viewer,
+  { userIds, action }: Cleanup,
+  found: readonly Target[],
+  isProven: boolean,
+): CleanupPlan {
   const skipped: Skipped[] = []
   const targets = found.filter((target) => {
     const reason = skipReason(viewer, target, { isProven })
@@ -80,6 +90,8 @@ function planOf(viewer: Viewer, { userIds }: Cleanup, found: readonly Target[], 
       `These accounts have ${projects} projects (limit: ${PROJECTS_MAX}); choose fewer accounts`,
       'users',
     )
+  // A suspension leaves the projects as they are, so reports about them still need a decision.
+  if (!removesContent(action)) for (const { content } of targets) content.reports = []
   return { targets, skipped }
 }
 

@@ -113,6 +113,34 @@ test('a mark as spam immediately removes everything that others see, and undoing
   assertError(await undo(done.id), 404, 'not_found')
 })
 
+test('a cleanup closes the open reports about the accounts and their projects, and its undo reopens them', async () => {
+  const { person } = await makeSpammer()
+  const [reporter, bystander] = await t.make.people(2)
+  const report = async (item: { id: string }) => {
+    const fields = { report_type: 'spam', item_type: 'user', item_id: item.id, body: 'Lamps' }
+    return (await t.as(reporter).post('/v3/report', fields)).json().id as string
+  }
+  const [about, other] = [await report(person), await report(bystander)]
+  const { thread_id } = (await t.as(mira).get(`/v3/report/${about}`)).json()
+  assert.ok(thread_id)
+  const state = async (id: string) => {
+    const { closed, outcome } = (await t.as(mira).get(`/v3/report/${id}`)).json()
+    return [closed, outcome]
+  }
+  const [planned] = (await clean([person], { dry_run: true })).json().users
+  assert.deepEqual(planned.reports, [{ id: about, report_type: 'spam', item_type: 'user' }])
+  const { id } = (await clean([person])).json()
+  assert.deepEqual(
+    [await state(about), await state(other)],
+    [
+      [true, 'action'],
+      [false, null],
+    ],
+  )
+  assert.equal((await undo(id)).statusCode, 200)
+  assert.deepEqual(await state(about), [false, null])
+})
+
 test('after an hour, the hidden content is deleted, tokens end, and nothing can be undone', async () => {
   const spammer = await makeSpammer()
   const { person, organization, collection, other } = spammer

@@ -12,7 +12,10 @@ export type Content = {
   collections: (Named & { status: string })[]
   /** The organizations of which the account is the only member. */
   organizations: Named[]
+  /** The open reports about the account and its projects; missing in cleanups of earlier releases. */
+  reports?: ReportedItem[]
 }
+type ReportedItem = { id: string; report_type: string; item_type: string }
 export type Target = CleanupFacts &
   Pick<Selectable<Account>, 'username' | 'bio' | 'avatar_url' | 'raw_avatar_url' | 'email_verified'> &
   Pick<Selectable<Account>, 'suspended_at' | 'suspended_until' | 'suspension_reason'> & { content: Content }
@@ -42,7 +45,14 @@ export async function listTargets(db: Db, ids: readonly string[]): Promise<Targe
         'collections', (select coalesce(jsonb_agg(jsonb_build_object('id', id, 'name', name, 'status', status)
             order by name), '[]') from collection where account_id = account.id and status in ('listed', 'unlisted')),
         'organizations', (select coalesce(jsonb_agg(jsonb_build_object('id', owned.id, 'name', owned.name)
-            order by owned.name), '[]') from (${OWN_ORGANIZATIONS}) owned)
+            order by owned.name), '[]') from (${OWN_ORGANIZATIONS}) owned),
+        'reports', (select coalesce(jsonb_agg(jsonb_build_object('id', report.id, 'report_type', report_type,
+            'item_type', item_type) order by report.created, report.id), '[]')
+          from report left join version on version.id = report.version_id
+          where not report.closed and (report.account_id = account.id or coalesce(report.project_id, version.project_id) in (
+            select project.id from project where team_id in (
+                select team_id from team_member where account_id = account.id and is_owner)
+              or organization_id in (select owned.id from (${OWN_ORGANIZATIONS}) owned))))
       ) as content
     from account where id = any(${[...ids]}::text[]) order by lower(username)`.execute(db)
   return rows

@@ -11,6 +11,7 @@ import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { ProjectStatus } from '#taxonomy/project-status.ts'
+import { reopenReportsOf } from './cleanup-reports.ts'
 import { requireCleanupUndoer } from './policy.ts'
 import { type CleanedRow, type Content, listCleaned, lockTargets } from './queries.ts'
 import { type CleanupAction, suspends } from './requests.ts'
@@ -38,6 +39,8 @@ export async function undoCleanup(deps: Pick<Deps, 'db' | 'cache' | 'now'>, view
     await restoreGroups(tx, changed, accounts)
     const projects = accounts.flatMap(({ content }) => content.projects)
     const kept = await restoreProjects(tx, changed, { viewer, projects, now })
+    const contents = accounts.map(({ content }) => content)
+    await reopenReportsOf({ tx, changed, viewer }, contents, row.created)
     await tx.deleteFrom('account_cleanup').where('id', '=', id).execute()
     for (const accountId of ids) {
       announceCollection(changed, { account_id: accountId })

@@ -19,6 +19,9 @@ export const CleanupView = NamedObject('AccountCleanup', {
       }),
       collections: Type.Array(Type.Object({ ...named, status: Type.String() })),
       organizations: Type.Array(Type.Object(named)),
+      reports: Type.Array(Type.Object({ id: Type.String(), report_type: Type.String(), item_type: Type.String() }), {
+        description: 'Open reports about the account and its projects, which the cleanup closes as led to action',
+      }),
     }),
   ),
   skipped: Type.Array(
@@ -62,6 +65,6 @@ export const UndoneCleanupView = NamedObject('UndoneCleanup', {
 
 export const toCleanupView = ({ targets, skipped }: CleanupPlan, id: string | null): Static<typeof CleanupView> => ({
   id,
-  users: targets.map(({ id: userId, username, content }) => ({ id: userId, username, ...content })),
+  users: targets.map(({ id: userId, username, content }) => ({ id: userId, username, reports: [], ...content })),
   skipped,
 })
