@@ -38,6 +38,7 @@ test("the first admin's link leads to the first steps, which can be skipped", as
 
 test('the name and the registration are saved, and a wrong value stays with its error', async () => {
   assertLeads(await send('name', { name: 'Lantern House' }), `${PATH}?done=saved`)
+  assertSays(await admin.get(PATH), 200, 'The logo is missing.')
   assertLeads(await send('registration', { registration: 'invitation' }), `${PATH}?done=saved`)
   const { name, registration } = await getSettings(t.deps)
   assert.deepEqual([name, registration], ['Lantern House', 'invitation'])

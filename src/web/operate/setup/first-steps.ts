@@ -125,11 +125,12 @@ const PAGES: Record<FirstStep['step'], string> = {
 }
 
 /** Renders all steps, with a link and a reason each. */
-function checklistPart({ page, account, t }: OwnRequest, { settings, done }: Steps): Markup {
+function checklistPart({ page, deps, account, t }: OwnRequest, { settings, done }: Steps): Markup {
+  const isNamed = settings.name !== deps.config.site.name
   const rows = done.map(({ step, done: isDone }) => {
     const path = step === 'two_factor' && !hasSecondFactor(account) ? PATHS.security : PAGES[step]
     const spoken = t(isDone ? 'publish.checklist.done' : 'publish.checklist.open')
-    return html`<li class="${isDone ? 'done' : 'todo'}">${icon(page, isDone ? 'ok' : 'circle')}<span><a href="${pathTo(page, path)}">${t(`operate.first-step.${step}`)}</a><span class="vh"> (${spoken})</span></span><small>${t(`operate.first-step.${step}.text`)}</small></li>`
+    return html`<li class="${isDone ? 'done' : 'todo'}">${icon(page, isDone ? 'ok' : 'circle')}<span><a href="${pathTo(page, path)}">${t(`operate.first-step.${step}`)}</a><span class="vh"> (${spoken})</span></span><small>${t(step === 'branding' && !isDone && isNamed ? 'operate.first-step.branding.logo' : `operate.first-step.${step}.text`)}</small></li>`
   })
   const isDismissed = settings.first_steps_dismissed
   const isComplete = done.every((step) => step.done)
