@@ -130,7 +130,7 @@ const exampleId = (index: number): string =>
 /** Fields of projects that have versions: a list shows any project of the test. */
 const OF_VERSIONS = ['environment', 'game_versions']
 /** Maps whose keys depend on the first item of a list. */
-const OPEN_MAPS = ['details', 'project_loader_fields']
+const OPEN_MAPS = ['details', 'project_loader_fields', 'values']
 
 /** Returns the first place where one has fields that the other does not have. Null and empty lists stand for any value. */
 function differs(committed: unknown, now: unknown, place: string): string | undefined {
