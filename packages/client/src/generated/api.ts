@@ -11311,7 +11311,7 @@ export interface components {
         };
         /** @description Whether Depot also sends each kind of notification by email */
         NotificationSettingsEmail: {
-            /** @description Invitations to teams and organizations. Default: true */
+            /** @description Invitations to teams and organizations. Default: false */
             invitation: boolean;
             /** @description Projects of which the user becomes the owner. Default: true */
             project_transferred: boolean;
@@ -11349,7 +11349,7 @@ export interface components {
             email?: components["schemas"]["NotificationSettingsUpdateEmail"] | null;
         };
         NotificationSettingsUpdateEmail: {
-            /** @description Invitations to teams and organizations. Default: true */
+            /** @description Invitations to teams and organizations. Default: false */
             invitation?: boolean | null;
             /** @description Projects of which the user becomes the owner. Default: true */
             project_transferred?: boolean | null;

@@ -3,7 +3,8 @@ import type { NotificationType } from '../notification-types.ts'
 
 /** The kinds, in the order of the settings, with whether Depot emails them unless the user has decided otherwise. */
 export const EMAIL_DEFAULTS = {
-  invitation: true,
+  // Anyone can invite any user, and nothing limits the number.
+  invitation: false,
   project_transferred: true,
   project_status: true,
   project_message: true,

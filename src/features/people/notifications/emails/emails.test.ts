@@ -74,8 +74,8 @@ const BODIES: Record<EmailKind, NotificationBody[]> = {
 test('every kind has a default, is stored, and is reset by null; other kinds stay as they are', async () => {
   const person = await t.make.account()
   assert.deepEqual(await read(person), EMAIL_DEFAULTS)
-  assert.equal((await change(person, { invitation: false, project_status: false })).statusCode, 204)
-  assert.deepEqual(await read(person), { ...EMAIL_DEFAULTS, invitation: false, project_status: false })
+  assert.equal((await change(person, { invitation: true, project_status: false })).statusCode, 204)
+  assert.deepEqual(await read(person), { ...EMAIL_DEFAULTS, invitation: true, project_status: false })
   assert.equal((await change(person, { invitation: null, report_message: true })).statusCode, 204)
   assert.deepEqual(await read(person), { ...EMAIL_DEFAULTS, project_status: false, report_message: true })
   assert.equal((await t.as(person).patch(pathOf(person), {})).statusCode, 204)
@@ -135,9 +135,10 @@ test('the sender emails exactly the kinds that are on, and the list omits what e
   assert.ok(!['project_status_approved', 'report_submitted', 'project_transferred'].some((type) => listed.has(type)))
 })
 
-test('invitations, versions held back and removed texts are emailed to users who chose nothing', async () => {
+test('versions held back and removed texts are emailed to users who chose nothing, invitations are not', async () => {
   const person = await t.make.account()
-  for (const kind of ['invitation', 'version_quarantined', 'content_taken_down'] as const)
+  for (const body of BODIES.invitation) assert.deepEqual(await mailsOf(() => notify(person, body)), [])
+  for (const kind of ['version_quarantined', 'content_taken_down'] as const)
     for (const body of BODIES[kind]) assert.equal((await mailsOf(() => notify(person, body))).length, 1, body.type)
 })
 
