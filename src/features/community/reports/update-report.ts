@@ -87,7 +87,8 @@ export async function announceClosing(
     ...(message === undefined ? {} : { message }),
   })
   const action = closed ? 'report.closed' : 'report.reopened'
-  await recordAudit(tx, { action, actor: actorOf(viewer), subject: { kind: 'report', id } })
+  const details = outcome === null ? {} : { outcome }
+  await recordAudit(tx, { action, actor: actorOf(viewer), subject: { kind: 'report', id }, details })
   if (!closed) return
   const { report_type, item_type, item_id } = report
   const data = { report_id: id, report_type, item_type, item_id }

@@ -9,6 +9,7 @@ import type { IconName } from '#web/ui/icons.ts'
 import { type Language, messageOr } from '#web/ui/languages.ts'
 import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
 import { emptyState } from '#web/ui/parts/lists.ts'
+import { statusName } from '#web/ui/parts/status.ts'
 import { listTable } from '#web/ui/parts/tables.ts'
 import { moderatedUser } from '../frame.ts'
 
@@ -75,12 +76,20 @@ export function entryTable(page: PageContext, rows: readonly AuditRow[], of: Ent
       id: `entry-${row.id}`,
       cells: [
         timeAgo(language, row.at, page.now),
-        html`${actionName(language, row.action)}<span class="near">${actorName(page, row, of)}</span><span class="least">${subjectOf(page, row, of)}</span>${detailsTable(page, row, of)}`,
+        html`${actionName(language, row.action)}${changeOf(page, row)}<span class="near">${actorName(page, row, of)}</span><span class="least">${subjectOf(page, row, of)}</span>${detailsTable(page, row, of)}`,
         actorName(page, row, of),
         subjectOf(page, row, of),
       ],
     })),
   })
+}
+
+/** Returns the change of a status, or the outcome of a report. */
+function changeOf(page: PageContext, { details }: AuditRow): Part {
+  const { from, to, outcome } = (details ?? {}) as Record<string, unknown>
+  if (typeof from === 'string' && typeof to === 'string')
+    return html`: ${statusName(page, 'project', from)} → ${statusName(page, 'project', to)}`
+  return typeof outcome === 'string' && html`: ${messageOr(page.language, `reports.outcome.${outcome}`, outcome)}`
 }
 
 type Shown = Pick<EntryTable, 'names' | 'forModerators'>
