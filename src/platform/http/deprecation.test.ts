@@ -27,6 +27,9 @@ test('a deprecated operation announces its end', async () => {
   assert.match(logged[0] ?? '', /"operation":"getOld","user_agent":"old-client\/1\.0"/)
   const { get } = (await t.anyone.get('/docs/openapi.json')).json().paths['/v3/old']
   assert.equal(get.deprecated, true)
-  assert.match(get.description, /^Gets something\.\n\nDeprecated since 2026-11-24, .*`GET \/v3\/new`\.$/)
+  assert.match(
+    get.description,
+    /^Gets something\.\n\nDeprecated since 2026-11-24, .*`GET \/v3\/new`\.\n\nRequires no token\.$/,
+  )
   await t.close()
 })
