@@ -192,7 +192,11 @@ async function firstRunView({ page, viewer, deps }: PageRequest): Promise<Markup
   const hint: Part = isOperator || viewer !== null ? null : operatorHint(page, await hasAdmin(deps.db))
   return html`<div class="welcome">
 <h1>${language.t('home.ready', { name: page.site.name })}</h1>
-<p class="soft">${language.t(text)}</p>
+${
+  !isOperator &&
+  html`<p>${language.t('home.ready.about')}</p>
+`
+}<p class="soft">${language.t(text)}</p>
 </div>
 <ol class="sheet first-run">
 ${steps.map((step, index) => stepView(page, step, steps.length > 1 ? index + 1 : undefined))}</ol>

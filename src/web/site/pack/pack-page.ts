@@ -23,7 +23,7 @@ import { emptyState, note } from '#web/ui/parts/lists.ts'
 import { tagName } from '../names.ts'
 import { fittingSetups } from './fitting-setups.ts'
 import { launcherMenu } from './launcher-menu.ts'
-import { externalList, externalsOf, nameLink, packTable } from './pack-rows.ts'
+import { externalList, externalsOf, lackingNote, nameLink, packTable } from './pack-rows.ts'
 import { type PackState, packPath, packValues, readPack, type ShownPack } from './pack-state.ts'
 import { findEdited, saveForm } from './save-form.ts'
 import { settingsForm } from './settings-form.ts'
@@ -157,7 +157,7 @@ ${itemList(page, pack)}
 ${requiredList(page, pack)}
 ${suggestedList(page, pack)}
 ${externalList(page, pack, pack.external)}
-<p class="note-line"><a href="${pathTo(page, packPath({ ...state, projects: [], pack: '' }))}">${language.t('site.pack.clear')}</a></p>
+<p class="note-line"><a class="button" href="${pathTo(page, PATHS.search)}">${icon(page, 'plus')}${language.t('site.pack.add-project')}</a> <a href="${pathTo(page, packPath({ ...state, projects: [], pack: '' }))}">${language.t('site.pack.clear')}</a></p>
 </div><aside class="stack" aria-label="${language.t('site.pack')}">
 <section class="stack"><h2 class="vh">${language.t('site.pack.settings')}</h2>${settingsForm(request, state, loaderVersions, saving.refusal)}</section>
 ${fitting}
@@ -271,6 +271,7 @@ function packFiles({ page, deps }: PageRequest, pack: ShownPack): Part {
   const { language, site } = page
   if (answer.chosen.length === 0) return null
   const missing = missingParts(page, pack)
+  const lacking = lackingNote(page, pack.external)
   const warning =
     missing.length > 0 &&
     note(
@@ -281,7 +282,7 @@ function packFiles({ page, deps }: PageRequest, pack: ShownPack): Part {
   if (!isStored) {
     const fields = Object.entries(packValues(state)).map(([name, value]) => hiddenField(name, value))
     const button = html`<button class="main">${icon(page, 'package')}${language.t('site.pack.create')}</button>`
-    return form(page, { action: pathTo(page, PATHS.packFiles), content: html`${warning}${fields}${button}` })
+    return form(page, { action: pathTo(page, PATHS.packFiles), content: html`${lacking}${warning}${fields}${button}` })
   }
   const lock = `/v3/lock/${answer.lock}`
   const hasMrpack = !lacks.gameVersion && !lacks.loader && !lacks.loaderVersion
@@ -290,7 +291,7 @@ function packFiles({ page, deps }: PageRequest, pack: ShownPack): Part {
     : null
   const copy = html`<button class="tight" type="button" data-copy="packwiz" data-done="${language.t('copied')}" hidden>${language.t('copy')}<span class="vh"> ${language.t('site.pack.packwiz')}</span></button>`
   return html`<section class="get"><h2>${language.t(missing.length === 0 ? 'site.pack.ready' : 'site.pack.stored')}</h2>
-${warning}
+${lacking}${warning}
 ${mrpack}
 <p class="small long">${language.t('site.pack.packwiz')}: <code id="packwiz">${site.url}${lock}/pack.toml</code> ${copy}</p>
 <p><a class="lone" href="${pathTo(page, `${lock}/server.zip`)}" rel="nofollow" download>${icon(page, 'archive')}${language.t('site.pack.server')}</a> <a class="lone" href="${pathTo(page, lock)}">${icon(page, 'code')}${language.t('site.pack.json')}</a></p>

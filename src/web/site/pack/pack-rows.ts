@@ -7,6 +7,7 @@ import { projectPath, versionPath } from '#web/kit/paths.ts'
 import { fileSize } from '#web/ui/format.ts'
 import { html, type Markup, type Part } from '#web/ui/html.ts'
 import { icon, type PageContext, pathTo } from '#web/ui/page-context.ts'
+import { note } from '#web/ui/parts/lists.ts'
 import { tile } from '../lists/rows.ts'
 import { runsOn } from '../names.ts'
 
@@ -29,18 +30,24 @@ export function packTable(page: PageContext, named: Named, title: string, items:
   if (items.length === 0) return null
   const { language } = page
   const hasVersions = items.some(({ chosen }) => chosen !== undefined)
+  const sideOf = ({ projectId, chosen }: PackItem) => {
+    const types = named.projects.get(projectId)?.project_types ?? []
+    const { client_side: client, server_side: server } = sidesOf(types, chosen?.environment[0] ?? null)
+    return runsOn(language, client, server)
+  }
+  const hasSides = items.some((item) => sideOf(item) !== undefined)
+  const side = hasSides && html`<th scope="col">${language.t('site.facet.e')}</th>`
   const heads = hasVersions
-    ? html`<th scope="col">${language.t('site.version')}</th><th scope="col">${language.t('site.size')}</th><th scope="col">${language.t('site.facet.e')}</th>`
+    ? html`<th scope="col">${language.t('site.version')}</th><th scope="col">${language.t('site.size')}</th>${side}`
     : null
   const hasActs = items.some(({ act }) => act !== undefined)
   const acts = hasActs && html`<th scope="col"><span class="vh">${language.t('site.pack.change')}</span></th>`
-  const cells = ({ projectId, chosen }: PackItem) => {
+  const cells = (item: PackItem) => {
     if (!hasVersions) return null
+    const { chosen } = item
     const number = named.versions.get(chosen?.version_id ?? '')?.version_number
-    const types = named.projects.get(projectId)?.project_types ?? []
-    const { client_side: client, server_side: server } = sidesOf(types, chosen?.environment[0] ?? null)
     const size = chosen?.file == null ? null : fileSize(language, chosen.file.size)
-    return html`<td class="long"><bdi>${number}</bdi></td><td class="num small">${size}</td><td class="soft small">${runsOn(language, client, server)}</td>`
+    return html`<td class="long"><bdi>${number}</bdi></td><td class="num small">${size}</td>${hasSides && html`<td class="soft small">${sideOf(item)}</td>`}`
   }
   const rows = items.map(
     (item) =>
@@ -60,6 +67,17 @@ export const externalsOf = ({ external }: Pick<AnswerView, 'external'>, containe
 export function externalList(page: PageContext, named: Named, names: readonly string[]): Part {
   const rows = names.map((name) => ({ projectId: '', name: html`<bdi>${name}</bdi>` }))
   return packTable(page, named, page.language.t('site.pack.external'), rows)
+}
+
+/** Warns that players need files that the pack does not contain; nothing without names. */
+export function lackingNote(page: PageContext, names: readonly string[]): Part {
+  const { t, tag } = page.language
+  if (names.length === 0) return null
+  return note(
+    page,
+    'warn',
+    html`<p>${t('site.saved-pack.external', { names: new Intl.ListFormat(tag).format(names) })}</p>`,
+  )
 }
 
 function pictureOf(page: PageContext, { projects }: Named, projectId: string): Markup {

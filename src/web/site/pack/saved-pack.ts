@@ -26,7 +26,7 @@ import { embedPath } from '../machines/embed.ts'
 import { setupName, tagName } from '../names.ts'
 import { copyButton, shareButton } from '../version/version-parts.ts'
 import { launcherMenu } from './launcher-menu.ts'
-import { externalList, externalsOf, type PackItem, packCover, packTable } from './pack-rows.ts'
+import { externalList, externalsOf, lackingNote, type PackItem, packCover, packTable } from './pack-rows.ts'
 import { packPath } from './pack-state.ts'
 
 /** Number of earlier saves that the page lists. */
@@ -170,7 +170,7 @@ function notes(
 ): Part {
   const { page, language } = request
   const notice = noticeOf(request)
-  return html`${notice !== undefined && html`<div class="state">${doneNote(page, html`${notice}`)}</div>`}${pack.status !== 'listed' && html`<div class="state">${note(page, 'warn', html`<p>${language.t(`site.saved-pack.${pack.status}`)}</p>`)}</div>`}${lost.length > 0 && html`<div class="state">${note(page, 'warn', broken(request, pack, lost))}</div>`}${external.length > 0 && html`<div class="state">${note(page, 'warn', html`<p>${language.t('site.saved-pack.external', { names: new Intl.ListFormat(language.tag).format(external) })}</p>`)}</div>`}`
+  return html`${notice !== undefined && html`<div class="state">${doneNote(page, html`${notice}`)}</div>`}${pack.status !== 'listed' && html`<div class="state">${note(page, 'warn', html`<p>${language.t(`site.saved-pack.${pack.status}`)}</p>`)}</div>`}${lost.length > 0 && html`<div class="state">${note(page, 'warn', broken(request, pack, lost))}</div>`}${external.length > 0 && html`<div class="state">${lackingNote(page, external)}</div>`}`
 }
 
 /** Says why nobody can install the pack, and who can change that. */

@@ -36,7 +36,7 @@ ${hiddenField('projects', state.projects.join(','))}${state.pack !== '' && hidde
 ${selectField(page, { name: 'game_version', errors, label: language.t('site.setup.version'), choices: choose(releasesOf(deps.taxonomy), state.gameVersion, (value) => value) })}
 ${selectField(page, { name: 'loader', errors, label: language.t('site.setup.loader'), choices: choose([...new Set(loaders)], state.loader, name) })}
 ${textField(page, { name: 'loader_version', errors, label: language.t('site.pack.loader-version'), hint: loaderVersionHint(page, state, loaderVersions), value: state.loaderVersion, suggestions: loaderVersions, maxLength: 64, isOptional: state.loader === '' })}
-${textField(page, { name: 'name', errors, label: language.t('site.pack.name'), hint: language.t('site.pack.name.hint'), value: state.name, maxLength: 128, isOptional: true })}
+${textField(page, { name: 'name', errors, label: language.t('site.pack.name'), hint: language.t('site.pack.name.hint'), value: state.name, maxLength: 128, isOptional: true, isUnmarked: true })}
 <button>${language.t('site.pack.update')}</button>
 </form>`
 }
