@@ -124,8 +124,9 @@ export async function runClient(
   cwd: string,
   { program }: Pick<ClientProgram, 'program'>,
   env: Record<string, string>,
+  timeout = RUN_MS,
 ): Promise<string> {
-  const options = { cwd, timeout: RUN_MS, env: { ...process.env, ...env } }
+  const options = { cwd, timeout, env: { ...process.env, ...env } }
   const { stdout } = await run(program.file, program.args, options).catch((error) => {
     // The message has only the standard error.
     throw Object.assign(error, { message: `${error.message}\n${error.stdout}` })
