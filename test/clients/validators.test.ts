@@ -6,7 +6,7 @@ import { after, before, type TestContext, test } from 'node:test'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { type ClientProgram, openClient, remainingMs, runClient } from '#test/support/processes/client-programs.ts'
 
-/** Time limit of a validator, beside other tests. */
+/** Time limit of a validator, while other tests run. */
 const RUN_MS = 900_000
 
 const IN_NODE: ClientProgram = {
