@@ -258,7 +258,7 @@ const rowOf = ({ argument }: FormState) => (argument === '' ? {} : { fragment: r
 
 /**
  * Returns the selected projects that are still under review, without appeals.
- * @throws ApiError `conflict` if there is none
+ * @throws ApiError `conflict` if no selected project can be rejected here
  */
 async function loadPicked({ deps, viewer }: OwnRequest, ids: readonly string[]): Promise<QueueRow[]> {
   const page = { text: '', loaders: undefined, sort: 'oldest', count: PICKED_MAX, offset: 0, ids } as const

@@ -114,13 +114,14 @@ test('a mark as spam immediately removes everything that others see, and undoing
 })
 
 test('a cleanup closes the open reports about the accounts and their projects, and its undo reopens them', async () => {
-  const { person } = await makeSpammer()
+  const { person, project } = await makeSpammer()
   const [reporter, bystander] = await t.make.people(2)
-  const report = async (item: { id: string }) => {
-    const fields = { report_type: 'spam', item_type: 'user', item_id: item.id, body: 'Lamps' }
-    return (await t.as(reporter).post('/v3/report', fields)).json().id as string
+  const report = async (by: Person, item_type: string, item: { id: string }) => {
+    const fields = { report_type: 'spam', item_type, item_id: item.id, body: 'Lamps' }
+    return (await t.as(by).post('/v3/report', fields)).json().id as string
   }
-  const [about, other] = [await report(person), await report(bystander)]
+  const [about, other] = [await report(reporter, 'user', person), await report(reporter, 'user', bystander)]
+  const ofProject = await report(mira, 'project', project)
   const { thread_id } = (await t.as(mira).get(`/v3/report/${about}`)).json()
   assert.ok(thread_id)
   const state = async (id: string) => {
@@ -128,17 +129,23 @@ test('a cleanup closes the open reports about the accounts and their projects, a
     return [closed, outcome]
   }
   const [planned] = (await clean([person], { dry_run: true })).json().users
-  assert.deepEqual(planned.reports, [{ id: about, report_type: 'spam', item_type: 'user' }])
+  assert.deepEqual(planned.reports, [
+    { id: about, report_type: 'spam', item_type: 'user' },
+    { id: ofProject, report_type: 'spam', item_type: 'project' },
+  ])
   const { id } = (await clean([person])).json()
-  assert.deepEqual(
-    [await state(about), await state(other)],
-    [
-      [true, 'action'],
-      [false, null],
-    ],
-  )
+  assert.deepEqual(await Promise.all([about, ofProject, other].map(state)), [
+    [true, 'action'],
+    [true, 'action'],
+    [false, null],
+  ])
+  const log = (await t.as(mira).get('/_internal/moderation/log', { query: { subject_id: about } })).json()
+  assert.deepEqual([log.entries[0].action, log.entries[0].details], ['report.closed', { outcome: 'action' }])
   assert.equal((await undo(id)).statusCode, 200)
-  assert.deepEqual(await state(about), [false, null])
+  assert.deepEqual(await Promise.all([about, ofProject].map(state)), [
+    [false, null],
+    [false, null],
+  ])
 })
 
 test('after an hour, the hidden content is deleted, tokens end, and nothing can be undone', async () => {
