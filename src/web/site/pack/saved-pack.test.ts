@@ -52,7 +52,7 @@ const indexOf = async (mrpack: string) => {
 
 test('the page names a required file that the pack does not contain', async () => {
   const { path } = await create({ projects: [idOf('lamp')] })
-  assert.match(await text(path), /Players also need extra\.jar, which is not in this catalogue/)
+  assert.match(await text(path), /Players also need files that are not in this catalogue: extra\.jar\./)
 })
 
 test('a collection becomes a pack, which is saved, changed and saved again', async () => {
